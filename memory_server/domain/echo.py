@@ -1,9 +1,12 @@
-"""Tells a kept turn that answers from an echo: one that only repeats a question, or orders, and adds nothing."""
+"""Finds in a kept turn what may answer a question: an echo, which only asks or orders, says nothing of it."""
 
 from collections.abc import Iterable
 
 from memory_server.domain.learning import words
 from memory_server.language import asking, sentences
+
+BRIEF = 6
+"""Most further words of a reply that answers without naming what was asked: a longer one reports on work."""
 
 
 def by_user(turn: str) -> str:
@@ -11,33 +14,44 @@ def by_user(turn: str) -> str:
     return turn.partition("\nassistant: ")[0].removeprefix("user: ") if turn.startswith("user: ") else ""
 
 
-def is_echo(turn: str, question: str) -> bool:
-    """True if the text of a kept turn shares words with a question and does not answer it.
+def said_of(turn: str, question: str) -> str:
+    """Return what the text of a kept turn says of a question; '' where it only repeats it, or says nothing.
 
-    What the user asks or orders is no answer, and a reply that has no further word adds nothing. A reply to an order
-    reports on work: it answers only if it has half of the words that the turn shares with the question.
+    These are the sentences that neither ask nor order and have half of the words that the turn shares with the
+    question. Else it is the whole turn, where that is brief and its reply does not report on an order.
     """
     user = by_user(turn)
     reply = turn.removeprefix(f"user: {user}").removeprefix("\n").removeprefix("assistant: ")
     prompts = sentences.split(user)
     orders = list(filter(asking.orders, prompts))
     requested = _words([*orders, *filter(asking.asks, prompts)])
-    statements = [prompt for prompt in prompts if not asking.orders(prompt) and not asking.asks(prompt)]
-    stated = _words([*statements, *filter(asking.states, sentences.split(reply))])
-    if stated <= requested:
-        return True
-    repeated = words(question) & (stated | requested)
-    return bool(orders) and not statements and 2 * len(repeated & stated) < len(repeated)
+    by_person = [prompt for prompt in prompts if not asking.orders(prompt) and not asking.asks(prompt)]
+    statements = [*by_person, *filter(asking.states, sentences.split(reply))]
+    new = _words(statements) - requested
+    if not new:
+        return ""
+    shared = words(question) & words(turn)
+    telling = [sentence for sentence in statements if words(sentence) & shared] if shared else statements
+    if 2 * len(_words(telling) & shared) >= len(shared):
+        return " ".join(telling)
+    reports = bool(orders) and not by_person
+    return turn if not reports and len(new) <= BRIEF else ""
 
 
-def may_replace(text: str, turn: str, question: str) -> bool:
-    """True if a text may say anew what the text of a kept turn says of a question.
+def covers(text: str, question: str) -> bool:
+    """True if a text has half of the words of a question."""
+    question_words = words(question)
+    return 2 * len(question_words & words(text)) >= len(question_words)
 
-    It has half of the words of the question that the turn has, or none of them: it is in another language.
+
+def may_replace(text: str, said: str, question: str) -> bool:
+    """True if a text may say anew what was said of a question.
+
+    It has half of the words of the question that were said, or none of them: it is in another language.
     """
     question_words = words(question)
     shared = question_words & words(text)
-    return not shared or 2 * len(shared) >= len(question_words & words(turn))
+    return not shared or 2 * len(shared) >= len(question_words & words(said))
 
 
 def _words(texts: Iterable[str]) -> frozenset[str]:

@@ -6,10 +6,10 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from memory_server.domain import fact_text, recall, rights
+from memory_server.domain import confidence, fact_text, recall, rights
 from memory_server.domain.briefing import clauses
 from memory_server.domain.caller import Caller
-from memory_server.domain.echo import is_echo, may_replace
+from memory_server.domain.echo import covers, may_replace, said_of
 from memory_server.domain.edge import line_of
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.fact import Fact, FactFilter, homes
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 WANTED = 50
 """Texts of each kind that a question looks for: more than the longest answer has."""
 
-TURNS = 5
+TURNS = 3
 """Most kept turns that an answer has."""
 
 KEY = 0.5
@@ -139,13 +139,12 @@ class RecallService:
                 lambda: retrieval.rank_all(tx, text, tuple(_captured(searches, False)), by_meaning),
                 lambda: retrieval.rank_all(tx, text, tuple(_captured(searches, True)), by_meaning),
             )
-            likely = (hit for hit in captured if hit.probability >= recall.LEAST)
-            turns = list(islice((hit for hit in likely if not is_echo(hit.item.text, text)), TURNS))
+            turns = list(islice(_telling(captured, text), TURNS))
             problems = retrieval.without_meaning(tx, kinds, meaning)
-            rankings = (stored, [*turns[:1], *captured] if turns else [])
-            answered = any(retrieval.is_answered(ranking, by_meaning) for ranking in rankings)
-            hits = _with_turns(list(_found(tx, stored, here, load)), turns, text, here)
-            return Hits(hits, answered, (*problems, *tx.skipped), where.note)
+            answered = retrieval.is_answered(stored, by_meaning)
+            by_turns = bool(turns) and retrieval.is_answered([turns[0][0], *captured], by_meaning)
+            hits = _with_turns(list(_found(tx, stored, here, load)), turns, answered, text)
+            return Hits(hits, answered or by_turns, (*problems, *tx.skipped), where.note)
 
         return self.queue.read(retrieval.questions(text), answer)
 
@@ -289,21 +288,39 @@ def _captured(searches: Sequence[KindSearch[Any]], captured: bool) -> Iterator[K
             yield kind_search
 
 
+def _telling(captured: Sequence[Ranked[Any]], text: str) -> Iterator[tuple[Ranked[Any], Found]]:
+    """Yield the kept turns that say something of the question, each as an answer shows it.
+
+    They are likely to answer, or have half of its words.
+    """
+    for hit in captured:
+        said = said_of(hit.item.text, text) if hit.probability >= recall.LEAST else ""
+        if said and (hit.probability >= confidence.LIKELY or covers(said, text)):
+            yield hit, showing.of_short_term(hit.item.thing, said, hit.probability)
+
+
 def _with_turns(
-    hits: Sequence[Found], turns: Sequence[Ranked[ShortTermMemory]], text: str, caller: Caller
+    hits: Sequence[Found], turns: Sequence[tuple[Ranked[Any], Found]], answered: bool, text: str
 ) -> list[Found]:
-    """Return the likely hits, then the kept turns that none of them outdates, then the other hits."""
+    """Return the likely hits, then the kept turns that none of them outdates, then the other hits.
+
+    Where the hits do not answer, the turns come first.
+    """
     likely = [hit for hit in hits if hit.score >= recall.LEAST]
     current = [
-        _of(turn, caller) for turn in turns if not any(_outdates(hit, turn.item, text) for hit in likely)
+        found
+        for turn, found in turns
+        if not any(_outdates(hit, found.said, turn.item.occurred_at, text) for hit in likely)
     ]
-    return [*likely, *current, *(hit for hit in hits if hit.score < recall.LEAST)]
+    place = len(likely) if answered else 0
+    ordered = [*likely, *(hit for hit in hits if hit.score < recall.LEAST)]
+    return [*ordered[:place], *current, *ordered[place:]]
 
 
-def _outdates(hit: Found, turn: Item[ShortTermMemory], text: str) -> bool:
-    """True if a memory or a fact was written after a turn was said, and may answer the question instead of it."""
-    is_newer = hit.changed_at is not None and hit.changed_at > turn.occurred_at
-    return is_newer and may_replace(f"{clauses.words(hit.ref)} {hit.said}", turn.text, text)
+def _outdates(hit: Found, said: str, said_at: str, text: str) -> bool:
+    """True if a memory or a fact was written after something was said, and may answer the question instead of it."""
+    is_newer = hit.changed_at is not None and hit.changed_at > said_at
+    return is_newer and may_replace(f"{clauses.words(hit.ref)} {hit.said}", said, text)
 
 
 def _of(ranked: Ranked[Any], caller: Caller) -> Found:
@@ -314,9 +331,7 @@ def _of(ranked: Ranked[Any], caller: Caller) -> Found:
         case Fact():
             return showing.of_fact(stored, score, caller)
         case _:
-            return Found(
-                Recallable.SHORT_TERM, f"s{stored.id}", stored.text, stored.said_at[:10], score, id=stored.id
-            )
+            return showing.of_short_term(stored, stored.text, score)
 
 
 def turn_text(turn: Turn) -> str:

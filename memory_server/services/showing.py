@@ -8,6 +8,7 @@ from memory_server.domain.digest import is_telling
 from memory_server.domain.fact import Fact, Scope
 from memory_server.domain.memory import Memory
 from memory_server.domain.recall import Found, Recallable
+from memory_server.domain.short_term import ShortTermMemory
 from memory_server.domain.turn import Turn
 from memory_server.storage.tx import Tx
 
@@ -44,6 +45,11 @@ def left_out(tx: Tx, texts: Sequence[object]) -> list[Memory]:
     digest_ids, memory_ids = [memory.id for memory in digests], [memory.id for memory in memories]
     repeating = tx.digests.repeating(digest_ids, memory_ids, turn_ids)
     return [memory for memory in digests if memory.id in repeating or not is_telling(memory.content)]
+
+
+def of_short_term(memory: ShortTermMemory, text: str, score: float) -> Found:
+    """Show a short-term memory: `text` is the part of it to show."""
+    return Found(Recallable.SHORT_TERM, f"s{memory.id}", text, memory.said_at[:10], score, id=memory.id)
 
 
 def _other(project: str | None, caller: Caller) -> str | None:

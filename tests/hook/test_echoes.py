@@ -84,7 +84,7 @@ async def test_what_was_said_before_a_change_is_told_no_longer(
         say(hooks, f"{PORT} Fix the config.", "The staging database uses port 5433, so I fixed config.yml.")
         first, *others = await lines(client, PORT)
         assert "5433" in first
-        assert ["said: user: Which port does" in line for line in others] == [True]
+        assert ["said: The staging database uses" in line for line in others] == [True]
         new = "The staging database listens on port 5500"
         if way == "write_memory":
             await call(client, way, key="staging.database.port", value="5500")
