@@ -115,7 +115,7 @@ class Services:
         )
         self.recall = RecallService(database, queue, self.long_term, not settings.read_only, learning)
         self.reminding = RemindingService(database, of_hooks, ByMeaning(self.recall).find)
-        self.resume = ResumeService(database, learning.on)
+        self.resume = ResumeService(database, learning.on, self.long_term)
         self.recent = RecentService(database)
         self.review = ReviewService(database, segmenter, learning.on)
         self.completing = CompletionService(database)

@@ -248,11 +248,13 @@ class LongTermService:
         conversation: str | None,
         participants: Mapping[str, Any],
         caller: Caller,
+        *,
+        draws: int = RANDOM,
     ) -> Awakening:
         """Judge the triggers of a conversation, of the caller's project and of no project: the memories that wake.
 
         The one that woke last comes at the end. One whose last wake in this session is not as long ago as its cooldown
-        rests.
+        rests. `draws` of the others are drawn at random.
         """
         judged = self._waking.judged(messages, conversation, participants, caller)
         watched, skipped = judged.watched, judged.skipped
@@ -261,7 +263,9 @@ class LongTermService:
         woken = {watch.id for watch, _ in awake}
         not_drawn = woken | judged.cooling
         asleep = [watch for watch in watched if watch.id not in not_drawn]
-        drawn = draw(asleep, RANDOM, self.chance)
+        drawn = draw(asleep, draws, self.chance)
+        if not (draws or woken or outcomes):
+            return Awakening([], [], [], [], [], skipped)
         with self.database.read() as tx:
             elsewhere = [] if watched else tx.conversations.largest(Held.LONG_TERM, NAMED)
             prompts = tx.long_term.prompts([*woken, *(watch.id for watch in drawn)])

@@ -112,9 +112,9 @@ class RecallService:
     ) -> Recalled:
         """Return what answers a question, in all stores, best first. What is shown is counted as accessed once.
 
-        Prompts whose trigger holds for the messages come first.
+        Prompts whose trigger holds for the messages or the question come first.
         """
-        woken, asleep = self._woken(messages, wish, caller)
+        woken, asleep = self._woken([*messages, Message("user", text)], wish, caller)
         found = self.find(text, wish, caller)
         note, problems = found.note, (*asleep, *found.problems)
         hits = found.hits if found.answered else []
@@ -152,9 +152,9 @@ class RecallService:
         self, messages: Sequence[Message], wish: RecallWish, caller: Caller
     ) -> tuple[list[Found], tuple[Problem, ...]]:
         """Return the prompts whose trigger holds, and why there may be more."""
-        if self.long_term is None or not messages or Recallable.WOKEN not in wish.kinds:
+        if self.long_term is None or Recallable.WOKEN not in wish.kinds:
             return [], ()
-        result = self.long_term.search(messages, None, {}, caller)
+        result = self.long_term.search(messages, None, {}, caller, draws=0)
         prompts = [
             Found(Recallable.WOKEN, f"w {memory.name}", memory.prompt, None, 1.0, why=memory.why)
             for memory in result.activated

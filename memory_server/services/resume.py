@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
+from typing import TYPE_CHECKING
 
 from memory_server.domain.briefing.choice import HEADROOM, Briefing, Frame, Heading, Item, brief
 from memory_server.domain.briefing.context import Context, Part, context_of
@@ -13,6 +14,7 @@ from memory_server.domain.briefing.items import (
     of_fact,
     of_memory,
     of_older,
+    of_prompt,
     of_question,
 )
 from memory_server.domain.briefing.leading import Limits
@@ -30,6 +32,9 @@ from memory_server.language.tokens import weigh_json
 from memory_server.services import projects
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
+
+if TYPE_CHECKING:
+    from memory_server.services.long_term import LongTermService
 
 PER_ITEM = 25
 """Tokens: of each heading so many facts and memories are looked at as items of this length would fill the answer."""
@@ -122,15 +127,17 @@ class _Updates:
 
 @dataclass(frozen=True, slots=True)
 class ResumeService:
-    """`learns` is off where open questions are not told."""
+    """`learns` is off where open questions are not told. Where `long_term` is None no prompt is due."""
 
     database: Database
     learns: bool = True
+    long_term: "LongTermService | None" = None
 
     def resume(self, max_tokens: int, include: frozenset[Part], wording: Wording, caller: Caller) -> Resumed:
         """Brief on the caller's project and session, in an answer of at most so many tokens. Reads only."""
         considered = min(max_tokens // PER_ITEM, CONSIDERED)
         self.database.settle()
+        due = self.long_term.search([], None, {}, caller, draws=0).activated if self.long_term else []
         with self.database.read() as tx:
             note = projects.unknown(tx, caller.project) if caller.project.is_given else None
             caller = projects.known(tx, caller)
@@ -154,6 +161,7 @@ class ResumeService:
             *of_facts,
             *_of_memories(learnt, session, disputes, reader, updates),
             *(of_session(session, reader) if session else []),
+            *(of_prompt(woken.prompt) for woken in due),
             *(of_question(question.text, question.asked_at, reader) for question in questions),
         ]
         titles = {Heading.LAST_SESSION: title(session, reader, caller.session)} if session else {}

@@ -108,11 +108,20 @@ async def test_prompts_whose_trigger_holds_come_first(full: Client) -> None:
     assert answer["answer"].splitlines()[0] == "Check the tide table. [w ship-check]"
     assert answer["items"][0]["kind"] == "woken"
     assert answer["items"][0]["why"]
+    asked = await call(full, "recall", query="Which ship is painted white?")
+    assert refs(asked)[0] == "w ship-check"
     asleep = await call(
         full, "recall", query="When is the paint day?", messages=[{"role": "user", "content": "Hi"}]
     )
     assert refs(asleep)[0] == "f project.paint_day"
     assert not any(ref.startswith("w ") for ref in refs(asleep))
+
+
+async def test_a_briefing_tells_the_prompts_that_are_due_now(full: Client) -> None:
+    await call(full, "add_long_term_memory", name="greet", prompt="Say what day it is.", trigger="true")
+    briefing = (await call(full, "smart_resume"))["briefing"]
+    assert "Due now: Say what day it is." in briefing
+    assert "tide table" not in briefing
 
 
 async def test_kinds_and_times_narrow_what_is_recalled(full: Client) -> None:

@@ -19,14 +19,15 @@ class Heading(IntEnum):
     TASK = 1
     UNDER_WAY = 2
     OLDER = 3
-    LAST_SESSION = 4
-    DECIDED = 5
-    FOUND_OUT = 6
-    SHARED = 7
-    CONVENTIONS = 8
-    EVERYWHERE = 9
-    OTHER = 10
-    ASKED = 11
+    DUE = 4
+    LAST_SESSION = 5
+    DECIDED = 6
+    FOUND_OUT = 7
+    SHARED = 8
+    CONVENTIONS = 9
+    EVERYWHERE = 10
+    OTHER = 11
+    ASKED = 12
 
 
 TITLES = {
@@ -34,6 +35,7 @@ TITLES = {
     Heading.TASK: "Current task",
     Heading.UNDER_WAY: "Under way",
     Heading.OLDER: "Older, perhaps done",
+    Heading.DUE: "Due now",
     Heading.LAST_SESSION: "Last session",
     Heading.DECIDED: "Decided",
     Heading.FOUND_OUT: "Found out",
@@ -49,6 +51,7 @@ URGENCY = {
     Heading.TASK: 12.0,
     Heading.UNDER_WAY: 6.0,
     Heading.OLDER: 6.0,
+    Heading.DUE: 12.0,
     Heading.LAST_SESSION: 4.0,
     Heading.DECIDED: 6.0,
     Heading.FOUND_OUT: 4.0,

@@ -33,6 +33,9 @@ HALF = {
 OLDER_NAMED = 3
 """Tasks that are named among those that nobody has touched for long."""
 
+PROMPT = 120
+"""Tokens that are said of a prompt that is due."""
+
 OF_TYPE = {
     MemoryType.DECISION: Heading.DECIDED,
     MemoryType.PREFERENCE: Heading.CONVENTIONS,
@@ -191,6 +194,11 @@ def of_question(text: str, asked_at: str, reader: Reader) -> Item:
     """The item of a question that found no answer. It has one form, so it is shown whole or not at all."""
     worth = _worth(Heading.ASKED, ORDINARY, reader.age(asked_at))
     return Item(Heading.ASKED, lambda: (text,), worth, asked_at, counted=False)
+
+
+def of_prompt(prompt: str) -> Item:
+    """The item of a prompt that is due."""
+    return Item(Heading.DUE, lambda: (sentences.shortened(prompt, PROMPT),), 1.0, "", counted=False)
 
 
 def _worth(heading: Heading, importance: int, age: float) -> float:

@@ -49,7 +49,7 @@ class FactTools:
             Tool(self.read_memory, READS),
             Tool(self.list_memories, READS),
             Tool(self.delete_memory, DESTROYS),
-            Tool(self.smart_resume, READS, always=True),
+            Tool(self.smart_resume, READS, evaluates=True, always=True),
         ]
 
     def write_memory(
@@ -154,7 +154,7 @@ class FactTools:
         *,
         caller: Caller,
     ) -> Annotated[Resumed, RESUMED]:
-        """Call this first in a session: blockers, current work, last session, decisions, discoveries, conventions."""
+        """Call first in a session: blockers, current work, prompts due, last session, decisions, discoveries, conventions."""
         project = projects.asked(project_path, caller) if project_path else caller.project
         caller = replace(caller, project=project, session=session_id or caller.session)
         return self.resume.resume(max_tokens, frozenset(include_context), WORDING, caller)

@@ -61,6 +61,7 @@ def test_headings_come_in_the_order_of_urgency_whatever_the_order_given() -> Non
         "Current task",
         "Under way",
         "Older, perhaps done",
+        "Due now",
         "Last session",
         "Decided",
         "Found out",
