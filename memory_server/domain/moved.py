@@ -43,6 +43,15 @@ _PAST = _set(
 _BE = _set("be am is are was were been being have has had get gets got")
 _AUXILIARIES = _BE | _set("do does did can could may might must shall should will would")
 
+_GERMAN_DAY = "(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|morgen|mittag|abend"
+_GERMAN_TIME = re.compile(
+    f"jeden (?:tag|monat|{_GERMAN_DAY})|jede (?:nacht|woche)|jedes (?:jahr|wochenende)|(?:{_GERMAN_DAY}|nacht)s"
+    "|im (?:frühling|sommer|herbst|winter)"
+)
+_GERMAN_BLOCKS = _set(
+    "nicht nie nur auch erst schon sogar fast zu und oder aber er sie es ihn ihm ihr ihre sein seine"
+)
+
 _TIME = (
     r"(?:每[天日年晚]|每?(?:周|星期)[一二三四五六日天末]|工作日|一到[春夏秋冬]天"
     r"|凌晨|早上|上午|中午|下午|晚上|\d{1,2}:\d\d)+"
@@ -81,11 +90,13 @@ def only_moved(left: Ordered, right: Ordered, segment: Segment) -> bool:
 
 
 def _is_fronted(front: Ordered, back: Ordered, length: int, segment: Segment) -> bool:
-    """True if so many words at the start of `front` are an adverbial that `back` has at its end, in Chinese after the
-    subject."""
+    """True if so many words at the start of `front` are an adverbial that `back` has at its end, or after the
+    subject in Chinese, after the verb in German."""
     moved, remaining = front.words[:length], front.words[length:]
     if back.words == remaining + moved:
         return not back.pauses and _is_adverbial(moved) and _is_one_clause(remaining, moved)
+    if _GERMAN_TIME.fullmatch(" ".join(moved)):
+        return _follows_german_verb(moved, remaining, back)
     if not _CHINESE_TIME.fullmatch("".join(moved)) or _OF_A_NOUN.search(front.text + back.text):
         return False
     return any(
@@ -116,6 +127,19 @@ def _is_one_clause(clause: Sequence[str], moved: Sequence[str]) -> bool:
         word in _PAST or (word.endswith("ed") and before not in _BE)
         for before, word in zip(("", *clause), clause, strict=False)
     )
+
+
+def _follows_german_verb(moved: tuple[str, ...], clause: tuple[str, ...], back: Ordered) -> bool:
+    """True if `back` has the subject before the verb with which `clause` begins, and the time behind it."""
+    if back.pauses or any(word in _GERMAN_BLOCKS or word.startswith("kein") for word in clause):
+        return False
+    verb, *after = clause
+    for start in range(2, len(back.words)):
+        words = back.words[:start] + back.words[start + len(moved) :]
+        place = words.index(verb) if verb in words[1:start] else 0
+        if back.words[start : start + len(moved)] == moved and place:
+            return [*words[:place], *words[place + 1 :]] == after
+    return False
 
 
 def _is_chinese_subject(text: str, segment: Segment) -> bool:

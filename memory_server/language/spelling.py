@@ -11,6 +11,8 @@ _MONTH = "|".join(month.capitalize() for month in MONTHS)
 _DATE = re.compile(
     rf"\b(?:(\d\d?)(?:st|nd|rd|th)?(?: of)? ({_MONTH})|({_MONTH}) (\d\d?)(?:st|nd|rd|th)?)\b(?:,? (\d{{4}})\b)?"
 )
+_CHINESE_DAY = re.compile(r"(?<=月)(\d\d?)号(?![线楼院])")
+_TWICE = re.compile(r"\b2 times(?= an?\b| per\b|$)")
 _ORDINAL = re.compile(r"\b(?:1st|2nd|3rd|[4-9]th|1[0-2]th)\b")
 _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
 
@@ -33,7 +35,8 @@ _UNIT = re.compile(
 
 def in_one_spelling(text: str) -> str:
     """The text, whose numbers are in digits, with its clocks, dates, money and units in one spelling."""
-    text = _DATE.sub(_date, text)
+    text = _CHINESE_DAY.sub(r"\1日", _DATE.sub(_date, text)).replace("块钱", "元")
+    text = _TWICE.sub("twice", text)
     text = _ORDINAL.sub(lambda match: _ORDINALS[int(match[0][:-2]) - 1], text)
     text = _ENGLISH_HOUR.sub(_english_hour, _PAST.sub(_past, text))
     text = _GERMAN_HOUR.sub(
