@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_server.mcp.server import INSTRUCTIONS
 from tests.conftest import ROOT, Servers, Sqlite, call
 from tests.hook.conftest import Hooks
 from tests.hook.model_stub import ANSWER, Stub, model_stub
@@ -100,6 +101,17 @@ async def test_the_first_request_holds_the_briefing_and_what_the_prompt_is_about
     assert (
         kept.replace('"', "") == f"user: {PROMPT}\nassistant: {ANSWER}"
     )  # opencode puts the words between quotes
+
+
+async def test_the_first_request_of_claude_has_the_tools_and_the_instructions(
+    hooks: Hooks, tmp_path: Path
+) -> None:
+    """It waits for no server: a memory of which it knows nothing yet is not in its request."""
+    program("claude")
+    with model_stub() as stub:
+        said = run("claude", hooks, tmp_path / "home", stub)
+    assert "memory__recall" in said
+    assert INSTRUCTIONS in said
 
 
 @pytest.mark.parametrize("name", COMMANDS)
