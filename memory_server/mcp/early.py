@@ -22,6 +22,9 @@ REQUESTS = 32
 LONGEST = 1 << 16
 """Bytes of a line that is read here. A longer one is left to the server, with all that follows."""
 
+FILES = 64
+"""Open files that a process must be allowed. With fewer all is left to the server, which says what is missing."""
+
 PREFIX = "MEMORY_SERVER_"
 
 _TRUE = ("1", "true", "t", "yes", "y", "on")
@@ -146,7 +149,7 @@ def begun(flags: Mapping[str, object], environment: Mapping[str, str]) -> Early 
     None where a person types or nothing is served, and on Windows: there the import of a native library can wait for
     ever beside a blocked read of standard input.
     """
-    if os.name == "nt" or os.isatty(0):
+    if os.name == "nt" or os.isatty(0) or 0 < os.sysconf("SC_OPEN_MAX") < FILES:
         return None
     variables = {name.upper(): value for name, value in environment.items() if value}
 

@@ -236,7 +236,7 @@ class _InputLines:
         poll.register(self._file, 0)  # a hang-up is told without being asked for
         poll.poll()
         lines_read = -1
-        while lines_read != self.read or self._is_preparing:
+        while lines_read != self.read or self._early.answered or self._is_preparing:
             lines_read = self.read
             _wait_grace()
         _leave(self._close, 0.05)

@@ -296,7 +296,7 @@ def limited(server: Servers, files: int, *arguments: str, input: bytes = b"") ->
 @pytest.mark.skipif(os.name == "nt", reason="limits of POSIX")
 @pytest.mark.parametrize(
     ("command", "files"),
-    [("serve", 6), ("serve", 10), ("serve", 20), ("doctor", 6), ("doctor", 8), ("doctor", 14)],
+    [("serve", 6), ("serve", 7), ("serve", 10), ("serve", 20), ("doctor", 6), ("doctor", 8), ("doctor", 14)],
 )
 async def test_too_few_open_files_are_told_in_a_sentence(server: Servers, files: int, command: str) -> None:
     """At each limit it either works or says what is missing; never a traceback."""
