@@ -28,5 +28,5 @@ def test_questions_about_what_was_never_stored_get_no_answer_and_the_others_do()
             answered += sum(bool(answer(question.text)) for question in stored)
             never += len(NEVER_STORED)
             silent += sum(not answer(question) for question in NEVER_STORED)
-    assert answered / asked >= 0.86
-    assert silent / never >= 0.72
+    assert answered / asked >= 0.82
+    assert silent / never >= 0.78

@@ -75,7 +75,7 @@ UNFOUND = 0.3
 
 FIRST = 5
 
-MISSED = 0.06
+MISSED = 0.12
 """Share of the stored questions of the own set that may get no answer."""
 
 MODES = {"hybrid": "hybrid", "meaning": "semantic", "words": "keyword"}
