@@ -9,6 +9,7 @@ from memory_server.cli.handles import Handle, HandleType
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import verb
 from memory_server.domain.memory import MemoryDraft, MemoryId, MemoryType, Stored
+from memory_server.domain.notice import handle
 from memory_server.mcp.tools.fields import Content, Importance, Tags
 from memory_server.settings import Settings
 
@@ -79,15 +80,9 @@ def _tell(stored: Stored) -> None:
         text = output.line_of(similar.memory.content)
         short = text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
         differs = f" ({similar.differs})" if similar.differs else ""
-        handle = _shown(similar.memory.id)
-        output.say(f"similar: {handle} {short}{differs}", indent=2)
+        output.say(f"similar: {handle(similar.memory.id)} {short}{differs}", indent=2)
         if similar.part:
-            mend = f"memory-server edit {handle}"
+            mend = f"memory-server edit {handle(similar.memory.id)}"
             output.say(f"It may replace a part of it: {similar.part}. If so: {mend}", indent=2)
-    for handle in map(_shown, stored.maybe_supersedes):
-        output.say(f"It may replace {handle}. If so: memory-server forget {handle}", indent=2)
-
-
-def _shown(id: MemoryId | str) -> str:
-    """Return the handle of a memory, a fact or a turn."""
-    return id if isinstance(id, str) else f"m{id}"
+    for older in map(handle, stored.maybe_supersedes):
+        output.say(f"It may replace {older}. If so: memory-server forget {older}", indent=2)

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from memory_server.language.text import fold
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -15,6 +17,13 @@ class Turn:
     created_by: str | None
     occurred_at: str
     session: str | None
+
+    @property
+    def text(self) -> str:
+        """The message, after the summary where the message does not hold it."""
+        if fold(self.summary) in fold(self.message):
+            return self.message
+        return f"{self.summary}\n{self.message}"
 
 
 @dataclass(frozen=True, slots=True)

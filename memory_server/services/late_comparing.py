@@ -72,7 +72,7 @@ class LateComparing:
     def _of_memory(self, tx: Tx, id: MemoryId, fresh: Fresh) -> "_Later | None":
         """Compare a memory with what is older, and leave out what was told by its words when it was stored."""
         for memory in tx.memories.select([id]):
-            if memory.is_digest or not _is_recent(tx, memory.created_at):
+            if memory.is_digest or memory.superseded_by or not _is_recent(tx, memory.created_at):
                 continue
             homes = () if self.several else comparing.homes_of(memory.project or "", Caller())
             text = self.texts.of(memory.content)

@@ -20,7 +20,7 @@ from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.meaning import Meaning, Unanswered
 from memory_server.services.ordering import Ranked
 from memory_server.services.projects import Among
-from memory_server.services.recall import RecallWish, asked_of, turn_text
+from memory_server.services.recall import RecallWish, asked_of
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
 
@@ -173,7 +173,7 @@ def _seen(stored: Memory | Fact | Turn | ShortTermMemory) -> Seen:
                 scope=stored.home.scope,
             )
         case Turn():
-            return Seen(Recallable.TURN, stored.id, turn_text(stored), stored.project, stored.occurred_at)
+            return Seen(Recallable.TURN, stored.id, stored.text, stored.project, stored.occurred_at)
         case ShortTermMemory():
             return Seen(Recallable.SHORT_TERM, stored.id, stored.text, "", stored.said_at)
 

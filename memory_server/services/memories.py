@@ -15,7 +15,7 @@ from memory_server.domain.secrets import refuse_secrets
 from memory_server.domain.similar import Compared
 from memory_server.errors import Invalid, Mend, NotFound, Problem
 from memory_server.nlp import Segmenter
-from memory_server.services import comparing, deleting, projects
+from memory_server.services import comparing, deleting, outdating, projects
 from memory_server.services.comparing import Written
 from memory_server.services.coverage import Coverage, coverage_in
 from memory_server.services.embedding_queue import EmbeddingQueue
@@ -88,12 +88,13 @@ class MemoryService:
         related_to: MemoryId | None,
         caller: Caller,
         summarizes: Sequence[MemoryId] = (),
-        supersedes: MemoryId | None = None,
+        supersedes: MemoryId | str | None = None,
     ) -> Stored:
         """Keep a memory, or merge it into its twin: one that says the same in the same project and type.
 
         It is never merged into a memory that is superseded, by another one or by this. Briefings say it instead of the
         memories that it `summarizes`. The project of the draft is a name, a key, a path or the address of a remote.
+        `supersedes` is the id of a memory, or the handle of a fact or a turn, which becomes a memory then.
 
         Raises:
             Invalid: it looks like a credential.
@@ -103,12 +104,13 @@ class MemoryService:
         self._refuse_secrets(draft.content, project.name, draft.tags, draft.metadata, draft.session)
         text = self.texts.of(draft.content)
         fresh_now = self.queue.embed_now(draft.content)
-        linked = list(dict.fromkeys(filter(None, (related_to, supersedes, *summarizes))))
-        without = () if supersedes is None else (supersedes,)
         with self.database.write() as tx:
-            ends = _ends(tx, linked)
             name, fresh = projects.settle(tx, project), usable(tx, fresh_now)
             draft = replace(draft, project=name or None)
+            if isinstance(supersedes, str):
+                supersedes = outdating.as_memory(tx, supersedes, draft, caller).id
+            ends = _ends(tx, list(dict.fromkeys(filter(None, (related_to, supersedes, *summarizes)))))
+            without = () if supersedes is None else (supersedes,)
             person = None if name else tx.owner
             homes = comparing.homes_of(name, caller)
             comparison = self._compared(

@@ -327,15 +327,8 @@ def _of(ranked: Ranked[Any], caller: Caller) -> Found:
     stored, score = ranked.item.thing, ranked.probability
     match stored:
         case Turn():
-            return showing.of_turn(stored, turn_text(stored), score, caller)
+            return showing.of_turn(stored, stored.text, score, caller)
         case Fact():
             return showing.of_fact(stored, score, caller)
         case _:
             return showing.of_short_term(stored, stored.text, score)
-
-
-def turn_text(turn: Turn) -> str:
-    """Return the message, after the summary where the message does not hold it."""
-    if fold(turn.summary) in fold(turn.message):
-        return turn.message
-    return f"{turn.summary}\n{turn.message}"

@@ -314,8 +314,41 @@ async def test_a_fact_that_a_memory_may_replace_is_named_by_its_handle(server: S
         stored = await call(
             client, "memory_store", content="The gate code of the allotment is 9034 now", type="learning"
         )
-    assert stored["maybe_supersedes"] == ["f allotment.gate_code"]
-    assert [similar["id"] for similar in stored["similar"]] == ["f allotment.gate_code"]
+        assert stored["maybe_supersedes"] == ["f allotment.gate_code"]
+        assert [similar["id"] for similar in stored["similar"]] == ["f allotment.gate_code"]
+        again = await call(
+            client,
+            "memory_store",
+            content="The gate code of the allotment is 9034 now",
+            type="learning",
+            supersedes="[f allotment.gate_code]",
+        )
+        assert (again["id"], again["consolidated"]) == (stored["id"], True)
+        assert (await call(client, "read_memory", key="allotment.gate_code"))["memory"] is None
+
+
+@pytest.mark.parametrize("written", [1, "1", "m1", "[m1]"])
+async def test_what_is_superseded_is_named_by_its_id_or_its_handle(client: Client, written: object) -> None:
+    old = await call(client, "memory_store", content="Tea at four", type="decision", project=f"tea {written}")
+    named = written if isinstance(written, int) else str(written)
+    named = old["id"] if isinstance(named, int) else named.replace("1", str(old["id"]))
+    new = await call(
+        client,
+        "memory_store",
+        content="Coffee at five",
+        type="decision",
+        project=f"tea {written}",
+        supersedes=named,
+    )
+    ((read,),) = [(await call(client, "memory_get", ids=[old["id"]]))["memories"]]
+    assert read["superseded_by"] == new["id"]
+
+
+async def test_what_is_no_handle_of_anything_supersedes_nothing(client: Client) -> None:
+    text = await refusal(
+        client, "memory_store", content="Tea at four", type="decision", supersedes="w standup"
+    )
+    assert "supersedes" in text
 
 
 async def test_a_memory_supersedes_another_in_one_call_and_what_may_be_outdated_is_named(

@@ -1,5 +1,6 @@
 """What was stored before the model was there is compared later; facts and turns are compared as memories are."""
 
+import re
 from collections.abc import Callable
 from functools import cache
 
@@ -12,6 +13,7 @@ from memory_server.domain.memory import MemoryChange, MemoryDraft, MemoryId, Mem
 from memory_server.domain.turn import TurnDraft
 from memory_server.embedding import Embedder
 from memory_server.embedding.bundled import BundledEmbedder
+from memory_server.errors import NotFound
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.project import Project
 from memory_server.services.embedding_queue import EmbeddingQueue
@@ -19,6 +21,7 @@ from memory_server.services.facts import FactService
 from memory_server.services.graph import GraphService
 from memory_server.services.late_comparing import LateComparing
 from memory_server.services.memories import MemoryService
+from memory_server.services.recall import RecallService, RecallWish
 from memory_server.services.resume import ResumeService, Wording
 from memory_server.services.turns import TurnService
 from memory_server.storage.database import Database
@@ -157,6 +160,48 @@ def test_a_memory_may_replace_what_a_turn_says(home: Home) -> None:
     assert stored.maybe_supersedes == ("t1",)
     assert "came off today" in home.briefing()
     assert "six weeks" not in home.briefing()
+
+
+def test_a_memory_supersedes_a_fact_which_is_told_as_what_was(home: Home) -> None:
+    home.work()
+    home.write("allotment.gate_code", "4711")
+    home.work()
+    new = MemoryDraft("The gate code of the allotment is 9034 now", MemoryType.LEARNING, "home")
+    stored = home.memories.store(new, None, HOME, supersedes="f allotment.gate_code")
+    assert (stored.memory.id, stored.maybe_supersedes) == (2, ())
+    assert home.facts.peek("allotment.gate_code", None, HOME) is None
+    home.work()
+    answer = RecallService(home.database, home.queue, None).recall(
+        "Is 4711 the allotment gate code?", (), 800, RecallWish(), HOME
+    )
+    assert "9034 now (was: allotment gate code: 4711)" in answer.answer.text
+    assert answer.answer.text.count("4711") == 1
+    assert "9034" in home.briefing()
+    assert "4711" not in home.briefing()
+    assert home.facts.undelete("allotment.gate_code", None, HOME).value == "4711"
+
+
+def test_a_memory_supersedes_a_turn_which_can_be_brought_back(home: Home) -> None:
+    home.work()
+    said = "my knee brace stays on another six weeks"
+    home.turns.register(TurnDraft(f"the physio says {said}", "The knee brace"), {}, HOME)
+    new = MemoryDraft("The knee brace came off today", MemoryType.LEARNING, "home")
+    home.memories.store(new, None, HOME, supersedes="t1")
+    older = home.memories.get([MemoryId(1)]).found[0].memory
+    assert (older.content, older.superseded_by) == (f"The knee brace\nthe physio says {said}", 2)
+    assert "six weeks" not in home.briefing()
+    home.work()
+    assert home.told() == []
+    assert home.turns.restore(1).summary == "The knee brace"
+
+
+@pytest.mark.parametrize(("handle", "named"), [("f no.such", "No fact `no.such`."), ("t41", "No turn 41.")])
+def test_superseding_a_fact_or_turn_that_is_not_there_stores_nothing(
+    home: Home, handle: str, named: str
+) -> None:
+    with pytest.raises(NotFound, match=f"^{re.escape(named)}$"):
+        home.memories.store(MemoryDraft(NEW, MemoryType.LEARNING, "home"), None, HOME, supersedes=handle)
+    assert home.memories.get([MemoryId(1)]).found == []
 
 
 def test_a_fact_may_replace_a_memory_and_is_told_later(home: Home) -> None:

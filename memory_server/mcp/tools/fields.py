@@ -1,6 +1,7 @@
 """Field types that several tools share. Their descriptions are for models; `schema` adds the ranges."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -85,7 +86,26 @@ Id = Annotated[_Row, WithJsonSchema({"type": "integer", "x-handle": "m"})]
 TurnId = Annotated[_Row, WithJsonSchema({"type": "integer", "x-handle": "t"})]
 Ids = Annotated[list[Id], Field(min_length=1, max_length=20)]
 RelatedTo = Annotated[Id | None, Field(alias="relatedTo", description="id of a related memory")]
-Supersedes = Annotated[Id | None, Field(description="id of the memory that this replaces")]
+
+
+def _replaced(value: Any) -> Any:
+    """The id of a memory, or the handle of a fact or a turn, as it is written in answers."""
+    handle = _REPLACED.fullmatch(value.strip()) if isinstance(value, str) else None
+    if handle is None:
+        return value
+    if handle["key"]:
+        return f"f {handle['key']}"
+    return int(handle["id"]) if handle["kind"] != "t" else f"t{handle['id']}"
+
+
+_REPLACED = re.compile(r"\[?(?:f[ :](?P<key>[^\]]+)|(?P<kind>[mt]?)(?P<id>\d{1,18}))\]?")
+
+Replaced = Annotated[
+    _Row | Annotated[str, Field(pattern=r"^(f .+|t\d+)$")],
+    BeforeValidator(_replaced),
+    TEXT,
+]
+Supersedes = Annotated[Replaced | None, Field(description="id, f KEY, t12")]
 Content = Annotated[str, Field(min_length=1, max_length=MAX_CONTENT), AfterValidator(not_blank), TEXT]
 Type = Annotated[MemoryType, Field()]
 Project = Annotated[

@@ -213,12 +213,13 @@ class MemoryTools:
         *,
         caller: Caller,
     ) -> Annotated[Stored, STORED]:
-        """Store one piece of knowledge. Merged (consolidated) if one of its project and type says the same. `similar`: close memories, what differs (theirs → yours), `part` to replace by memory_update. `maybe_supersedes`: confirm with graph_connect."""
+        """Store one piece of knowledge. Merged (consolidated) if one of its project and type says the same. `similar`: close memories, what differs (theirs → yours), `part` to replace by memory_update. `maybe_supersedes`: confirm with supersedes."""
         where = caller.project.key if project is None else project
         draft = MemoryDraft(
             content, type, where or None, tuple(tags), importance, metadata, occurred_at, session
         )
-        related, replaced = (None if id is None else MemoryId(id) for id in (related_to, supersedes))
+        related = None if related_to is None else MemoryId(related_to)
+        replaced = MemoryId(supersedes) if isinstance(supersedes, int) else supersedes
         summarized = list(map(MemoryId, summarizes))
         return self.memories.store(draft, related, caller, summarized, replaced)
 
