@@ -3,6 +3,7 @@
 import re
 
 from memory_server.language.dates import MONTHS
+from memory_server.language.spelling import with_one_clock
 from memory_server.language.text import fold
 
 THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
@@ -50,9 +51,7 @@ _WORD = re.compile(
 _LARGE_DIGITS = re.compile(r"(\d+(?:\.\d+)?)([万亿])")
 _PERCENT = re.compile(r"百分之(\d+(?:\.\d+)?)")
 
-_CLOCK = re.compile(
-    r"(?<!\d)(\d{1,2}):00(?![:\d])|(?<![\d.])(\d{1,2}) ?([ap])\.?m\b|[下晚][午上](\d{1,2})(?=[点:时])"
-)
+_FULL_HOUR = re.compile(r"(?<!\d)(\d{1,2}):00(?![:\d])")
 _DATE = re.compile(r"(?<![\d.])(\d{4}|\d{1,2}(?=\D\d{1,2}\D\d{4}))([-/.])(\d{1,2})\2(\d{1,4})(?![\d.])")
 _MONTH = re.compile(
     rf"\b({'|'.join(MONTHS)}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?"
@@ -76,10 +75,10 @@ def in_digits(text: str) -> str:
 
 def named(text: str) -> frozenset[str]:
     """The numbers that a text names. Hours count from 0 to 24, months are numbers, a date is three of them."""
-    text = fold(in_digits(text))
+    text = in_digits(text)
     if not _DIGIT.search(text):  # as in most texts; all that follows takes 20 µs
         return frozenset()
-    text = _CLOCK.sub(_hour, text)
+    text = _FULL_HOUR.sub(r"\1", fold(with_one_clock(text)))
     text = _DATE.sub(r" \1 \3 \4 ", _MONTH.sub(_month, text))
     return frozenset(map(_plain, _NUMBER.findall(text)))
 
@@ -143,16 +142,6 @@ def _from_word(match: re.Match[str]) -> str:
 def _multiplied(match: re.Match[str]) -> str:
     value = float(match[1]) * _LARGE[match[2]]
     return str(int(value)) if value == int(value) else match[0]
-
-
-def _hour(match: re.Match[str]) -> str:
-    if match[1]:
-        return match[1]
-    if match[2]:
-        hour = int(match[2])
-        return str(hour % 12 + 12 if match[3] == "p" else hour % 12)
-    hour = int(match[4])
-    return f" {hour + 12 if hour < 12 else hour}"
 
 
 def _month(match: re.Match[str]) -> str:

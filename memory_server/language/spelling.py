@@ -38,12 +38,14 @@ def in_one_spelling(text: str) -> str:
     text = _CHINESE_DAY.sub(r"\1日", _DATE.sub(_date, text)).replace("块钱", "元")
     text = _TWICE.sub("twice", text)
     text = _ORDINAL.sub(lambda match: _ORDINALS[int(match[0][:-2]) - 1], text)
-    text = _ENGLISH_HOUR.sub(_english_hour, _PAST.sub(_past, text))
-    text = _GERMAN_HOUR.sub(
-        lambda match: f"{match[1]}:{match[2] or '00'}", _CHINESE_HOUR.sub(_chinese_hour, text)
-    )
-    text = _MONEY.sub(lambda match: f"{'$' if match[2] else '€'}{match[1]}", _ZERO.sub("", text))
+    text = _MONEY.sub(lambda match: f"{'$' if match[2] else '€'}{match[1]}", with_one_clock(text))
     return _UNIT.sub(_unit, _DEGREES.sub(r" °\1", text))
+
+
+def with_one_clock(text: str) -> str:
+    """The text with its hours from 0 to 24, as 18:00."""
+    text = _CHINESE_HOUR.sub(_chinese_hour, _ENGLISH_HOUR.sub(_english_hour, _PAST.sub(_past, text)))
+    return _ZERO.sub("", _GERMAN_HOUR.sub(lambda match: f"{match[1]}:{match[2] or '00'}", text))
 
 
 def _date(match: re.Match[str]) -> str:
