@@ -44,14 +44,14 @@ def covers(text: str, question: str) -> bool:
     return 2 * len(question_words & words(text)) >= len(question_words)
 
 
-def may_replace(text: str, said: str, question: str) -> bool:
-    """True if a text may say anew what was said of a question.
+def may_replace(text: str, statement: str, question: str) -> bool:
+    """True if a text may say anew what a statement says of a question.
 
-    It has half of the words of the question that were said, or none of them: it is in another language.
+    It has half of the words of the question that the statement has, or none of them: it is in another language.
     """
     question_words = words(question)
     shared = question_words & words(text)
-    return not shared or 2 * len(shared) >= len(question_words & words(said))
+    return not shared or 2 * len(shared) >= len(question_words & words(statement))
 
 
 def _words(texts: Iterable[str]) -> frozenset[str]:

@@ -294,9 +294,9 @@ def _telling(captured: Sequence[Ranked[Any]], text: str) -> Iterator[tuple[Ranke
     They are likely to answer, or have half of its words.
     """
     for hit in captured:
-        said = said_of(hit.item.text, text) if hit.probability >= recall.LEAST else ""
-        if said and (hit.probability >= confidence.LIKELY or covers(said, text)):
-            yield hit, showing.of_short_term(hit.item.thing, said, hit.probability)
+        statement = said_of(hit.item.text, text) if hit.probability >= recall.LEAST else ""
+        if statement and (hit.probability >= confidence.LIKELY or covers(statement, text)):
+            yield hit, showing.of_short_term(hit.item.thing, statement, hit.probability)
 
 
 def _with_turns(
@@ -308,19 +308,19 @@ def _with_turns(
     """
     likely = [hit for hit in hits if hit.score >= recall.LEAST]
     current = [
-        found
-        for turn, found in turns
-        if not any(_outdates(hit, found.said, turn.item.occurred_at, text) for hit in likely)
+        shown
+        for turn, shown in turns
+        if not any(_outdates(hit, shown.said, turn.item.occurred_at, text) for hit in likely)
     ]
     place = len(likely) if answered else 0
     ordered = [*likely, *(hit for hit in hits if hit.score < recall.LEAST)]
     return [*ordered[:place], *current, *ordered[place:]]
 
 
-def _outdates(hit: Found, said: str, said_at: str, text: str) -> bool:
+def _outdates(hit: Found, statement: str, said_at: str, text: str) -> bool:
     """True if a memory or a fact was written after something was said, and may answer the question instead of it."""
     is_newer = hit.changed_at is not None and hit.changed_at > said_at
-    return is_newer and may_replace(f"{clauses.words(hit.ref)} {hit.said}", said, text)
+    return is_newer and may_replace(f"{clauses.words(hit.ref)} {hit.said}", statement, text)
 
 
 def _of(ranked: Ranked[Any], caller: Caller) -> Found:
