@@ -213,7 +213,7 @@ class MemoryTools:
         *,
         caller: Caller,
     ) -> Annotated[Stored, STORED]:
-        """Store one piece of knowledge. Merged (consolidated) if one of its project and type says the same. `similar`: close memories, what differs (theirs → yours), `part` to replace by memory_update. `maybe_supersedes`: confirm with supersedes."""
+        """Store one piece of knowledge. Merged (consolidated) if one of its project and type says the same. `similar`: close memories, differences (theirs → yours), `part` to replace by memory_update. `maybe_supersedes`: confirm with supersedes."""
         where = caller.project.key if project is None else project
         draft = MemoryDraft(
             content, type, where or None, tuple(tags), importance, metadata, occurred_at, session
