@@ -25,7 +25,7 @@ _CHINESE_HOUR = re.compile(
 )
 _ZERO = re.compile(r"(?<![\d:.])0(?=\d:\d\d)")
 
-_MONEY = re.compile(r"(?<![\d$€])(\d+(?:\.\d+)?) ?(?:(dollars?)|euros?\b|EUR\b|€)(?!\w)", re.IGNORECASE)
+_MONEY = re.compile(r"(?<![\d$€])(\d+(?:[.,]\d+)?) ?(?:(dollars?)|euros?\b|EUR\b|€)(?!\w)", re.IGNORECASE)
 _DEGREES = re.compile(r"(?<=\d) ?(?:degrees ?|° ?)([CF])(?:elsius|ahrenheit)?\b")
 _UNIT = re.compile(
     r"(?<=\d) (?:(?P<part>kilo|centi|milli)?(?P<unit>met(?:er|re)|gram|lit(?:er|re))s?"
