@@ -60,13 +60,6 @@ CUT = 0.3
 LEAST = 0.05
 """Probability below which a hit is left out, unless it is the best: that keeps 84 to 100 % of the answers."""
 
-LIKELY = 0.25
-"""Probability of the best hit below which the answer says that nothing is likely to answer: that is so for 42 of 100
-questions about nothing that is stored, and for 5 to 13 of 100 that have an answer."""
-
-LIKELY_BY_WORDS = 0.15
-"""The same where meaning is not known: words alone are seldom sure."""
-
 _NONE: Mapping[MemoryId, MemoryId] = MappingProxyType({})
 """No memory is superseded."""
 

@@ -46,6 +46,7 @@ class Ranked(Generic[Thing]):
     """A text that was found; of a long one, `part` is the number of the part that answers best.
 
     `score` orders the texts, `probability` is how likely this one answers. `is_query`: the text equals the query.
+    `vector` has 0 dimensions where meaning does not answer.
     """
 
     kind: Embedded
@@ -56,6 +57,7 @@ class Ranked(Generic[Thing]):
     signals: Signals
     is_query: bool
     probability: float
+    vector: NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,7 @@ class Ordering(Generic[Thing]):
                 its_signals,
                 very[row],
                 1.0 if very[row] else chance,
+                self.vectors[self.candidates[row].place],
             )
             for (key, (row, score)), its_signals, chance in zip(
                 best_parts.items(), signals, self._probabilities(signals), strict=True

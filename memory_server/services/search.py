@@ -1,16 +1,20 @@
 """The search in typed memories."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from memory_server.domain import parts, ranking, scoring
+import numpy as np
+from numpy.typing import NDArray
+
+from memory_server.domain import confidence, parts, ranking, scoring
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.learning import Uses
 from memory_server.domain.memory import Filter, Memory, MemoryId
 from memory_server.domain.ranking import Hit, Why
 from memory_server.errors import Problem
+from memory_server.language import question
 from memory_server.services import projects, retrieval
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.gathering import Item, KindSearch
@@ -27,7 +31,13 @@ LINKED_CONTENT = 80
 SPARE = 20
 """Candidates beyond twice the limit that can still come in: those behind superseded or linked memories."""
 
+RESTATED = 0.85
+"""Cosine above which two memories say nearly the same: the one that answers less well stands behind all others."""
+
 NOT_LIKELY = "No memory is likely to answer this."
+
+Vectors = Mapping[int, NDArray[np.float32]]
+"""The vectors of memories by their ids."""
 
 EVERYTHING = ("", "*")
 """Queries that list the newest memories."""
@@ -91,10 +101,15 @@ class SearchService:
                 mode if by_meaning else "keyword",
                 where.first,
             )
-            hits = _hits(tx, text, kind_search, by_meaning)
+            ranked = retrieval.rank(tx, text, kind_search, by_meaning)
+            # Of a sum each part counts, also those that are told in the same words.
+            vectors = {} if question.read(text).adds_up else {row.id: row.vector for row in ranked}
+            hits = _hits(tx, ranked, vectors, kind_search)
             problems = retrieval.without_meaning(tx, [Embedded.MEMORIES], meaning)
-            floor = ranking.LIKELY if by_meaning and not by_meaning.space.lexical else ranking.LIKELY_BY_WORDS
-            answered = bool(hits) and hits[0].score >= floor
+            if mode == "semantic":  # the model that tells it knows words and meaning together
+                answered = bool(hits) and hits[0].score >= confidence.LIKELY
+            else:
+                answered = retrieval.is_answered(ranked, by_meaning)
             hits = (ranking.likely(hits) if likely else hits)[offset : offset + limit]
             return Found(
                 hits,
@@ -138,9 +153,13 @@ class SearchService:
         self.database.later(mark)
 
 
-def _hits(tx: Tx, text: str, kind_search: KindSearch[Memory], meaning: Meaning | None) -> list[Hit]:
-    """Return all hits that are worth showing, in order, with what edges say of them."""
-    ranked = retrieval.rank(tx, text, kind_search, meaning)
+def _hits(
+    tx: Tx, ranked: Sequence[Ranked[Memory]], vectors: Vectors, kind_search: KindSearch[Memory]
+) -> list[Hit]:
+    """Return all hits that are worth showing, in order, with what edges say of them.
+
+    Those with `vectors` that restate a better one come last.
+    """
     candidates = [_hit(tx, row) for row in ranked[: 2 * kind_search.limit + SPARE]]
     if not candidates:
         return []
@@ -159,10 +178,28 @@ def _hits(tx: Tx, text: str, kind_search: KindSearch[Memory], meaning: Meaning |
     candidate_ids = {hit.memory.id for hit in candidates}
     unseen = [id for edge in near for id in (edge.source, edge.target) if id not in candidate_ids]
     hits = ranking.with_neighbours(hits, near, [*candidates, *_joining(tx, unseen, kind_search)])
+    hits = _restated_last(hits, vectors)
     joined_ids = {hit.memory.id for hit in hits[: kind_search.limit]} - {*ids[: kind_search.limit]}
     if joined_ids:
         linked |= tx.edges.answering(joined_ids, LINKED_CONTENT)
     return ranking.with_linked(hits, linked)
+
+
+def _restated_last(hits: Sequence[Hit], vectors: Vectors) -> list[Hit]:
+    """Put each hit that says nearly the same as a better one behind all others."""
+    first: list[Hit] = []
+    restating: list[Hit] = []
+    shown: list[NDArray[np.float32]] = []
+    for hit in hits:
+        vector = vectors.get(hit.memory.id)
+        if vector is None:
+            first.append(hit)
+        elif any(float(vector @ better) > RESTATED for better in shown):
+            restating.append(hit)
+        else:
+            shown.append(vector)
+            first.append(hit)
+    return [*first, *restating]
 
 
 def _hit(tx: Tx, ranked: Ranked[Memory]) -> Hit:

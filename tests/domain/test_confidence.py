@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_server.domain import confidence
-from memory_server.domain.confidence import Signals
-from memory_server.domain.ranking import LEAST, LIKELY
+from memory_server.domain.confidence import LIKELY, Signals
+from memory_server.domain.ranking import LEAST
 from memory_server.domain.relevance import ONLY_ASKS, Boost
 
 NOTHING = Boost(0.0, (), False, False)

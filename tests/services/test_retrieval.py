@@ -8,10 +8,11 @@ import pytest
 
 from memory_server.domain import parts
 from memory_server.domain.caller import Caller
+from memory_server.domain.confidence import LIKELY
 from memory_server.domain.edge import Edge, Relation
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, MemoryId, MemoryType, Stored
-from memory_server.domain.ranking import LEAST, LIKELY, Hit
+from memory_server.domain.ranking import LEAST, Hit
 from memory_server.domain.turn import TurnDraft
 from memory_server.embedding import Embedder
 from memory_server.embedding.bundled import BundledEmbedder
@@ -368,6 +369,24 @@ def test_the_answer_is_likely_and_nothing_is_said(store: Store, search: Search, 
     assert ids(found)[0] == answer
     assert found.hits[0].score > 0.5
     assert found.note is None
+
+
+@pytest.mark.usefixtures("meaning")
+def test_what_restates_a_better_hit_comes_last_but_for_a_sum(store: Store, search: Search) -> None:
+    twins = {
+        store("The staging database listens on port 5433."),
+        store("The staging database listens on port 5433 now.", type=MemoryType.LEARNING),
+    }
+    backup = store("The staging database is backed up at night.")
+    first, second, last = ids(search("Which port does the staging database listen on?"))
+    assert second == backup
+    assert {first, last} == twins
+    lunches = {
+        store("I paid 12 euros for lunch."),
+        store("I paid 12 euros for lunch!", type=MemoryType.LEARNING),
+    }
+    store("I paid for the garage and for dinner.")
+    assert set(ids(search("How much did I spend on lunch this month?"))[:2]) == lunches
 
 
 @pytest.mark.usefixtures("meaning")

@@ -238,11 +238,11 @@ class MemoryTools:
         since: Since | None = None,
         until: Since | None = None,
         offset: Annotated[int, Field(ge=0, le=100_000, strict=True)] = 0,
-        explain: Annotated[bool, Field(description="say why")] = False,
+        explain: bool = False,
         *,
         caller: Caller,
     ) -> Annotated[Results, RESULTS]:
-        """Find memories by words and meaning, best first. Ask in your own words, in English or Chinese; several questions in one are answered together. score: the probability that the memory answers."""
+        """Find memories by words and meaning, best first, restatements last. Ask in your own words, also several questions at once. score: the probability that the memory answers; note tells when none does."""
         filters = Filter(type, project, tuple(tags), min_importance, since, until)
         found = self.search.search(
             query,
