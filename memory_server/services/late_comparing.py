@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from memory_server.domain import fact_text
+from memory_server.domain.briefing.choice import Heading
+from memory_server.domain.briefing.items import heading_of
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Memory, MemoryId
@@ -42,6 +44,8 @@ class LateComparing:
     several: bool = False
     _waiting: deque[tuple[str, str | None, Notice]] = field(default_factory=lambda: deque(maxlen=KEPT))
     """Notices, each with the project and the person whose own the new memory is."""
+    _pairs: set[tuple[str, str]] = field(default_factory=set)
+    """The handles of the pairs of which a notice was made: a fact may be written often."""
 
     def compare(self) -> None:
         """Compare what was embedded since the last time."""
@@ -95,7 +99,8 @@ class LateComparing:
 
     def _of_fact(self, tx: Tx, id: int, fresh: Fresh) -> "_Later | None":
         for fact in tx.facts.select([id]):
-            if fact.home.scope in comparing.SCOPES and _is_recent(tx, fact.updated_at):
+            is_work = heading_of(fact.key, fact.home.scope) <= Heading.UNDER_WAY  # it changes all the time
+            if fact.home.scope in comparing.SCOPES and not is_work and _is_recent(tx, fact.updated_at):
                 text = self.texts.of(fact_text.of(fact.key, fact.value))
                 written = Written(text, None, fact.home.owner, fresh)
                 new = Thing("fact", id, f"f {fact.key}")
@@ -120,7 +125,9 @@ class LateComparing:
         for similar in (replaced or close)[:1]:
             old = thing(similar.memory)
             notice = Notice(later.new.handle, old.handle, similar.differs, bool(replaced))
-            self._waiting.append((written.project or "", written.person, notice))
+            if (notice.new, notice.old) not in self._pairs:
+                self._pairs.add((notice.new, notice.old))
+                self._waiting.append((written.project or "", written.person, notice))
             if replaced:
                 with self.database.write() as tx:
                     tx.likely_updates.insert(LikelyUpdate(later.new, old))

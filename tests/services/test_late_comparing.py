@@ -212,6 +212,17 @@ def test_a_fact_may_replace_a_memory_and_is_told_later(home: Home) -> None:
     assert [notice.split(" (")[0] for notice in home.told()] == ["f mobile_team.meets_at may replace m1"]
     assert "10:00 (may replace m1)" in home.briefing()
     assert "9:15" not in home.briefing()
+    home.write("mobile_team.meets_at", "10:30")
+    home.work()
+    assert home.told() == []
+
+
+def test_what_is_written_of_the_current_work_is_compared_with_nothing(home: Home) -> None:
+    home.work()
+    home.store("The task is to move the mobile team to 9:15")
+    home.write("current.task", "Move the mobile team to 10:00")
+    home.work()
+    assert home.told() == []
 
 
 def test_facts_and_turns_of_other_projects_and_later_ones_are_not_compared(home: Home, clock: Clock) -> None:
