@@ -1,5 +1,6 @@
 """Briefs an assistant that opens a session: what it should know, in a few hundred tokens."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -10,7 +11,11 @@ from memory_server.domain.briefing.choice import HEADROOM, Briefing, Frame, Head
 from memory_server.domain.briefing.context import Context, Part, context_of
 from memory_server.domain.briefing.forms import Reader, usual_author
 from memory_server.domain.briefing.items import (
+    CATALOGUE,
     UNTOUCHED,
+    catalogue_of,
+    heading_of,
+    of_catalogue,
     of_fact,
     of_memory,
     of_older,
@@ -22,7 +27,7 @@ from memory_server.domain.briefing.session import Event, LastSession, last_sessi
 from memory_server.domain.briefing.settled import still_open
 from memory_server.domain.caller import Caller
 from memory_server.domain.digest import is_telling
-from memory_server.domain.fact import Fact, homes
+from memory_server.domain.fact import Fact, homes, narrowest
 from memory_server.domain.learning import OPEN, OpenQuestion
 from memory_server.domain.memory import Memory, MemoryId, MemoryType
 from memory_server.domain.moment import parse, timestamp
@@ -93,9 +98,12 @@ class Resumed:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """The facts to say, the tasks that nobody has touched for long with their number, and how many more there are."""
+    """The facts to say, the catalogues by prefix with their number of keys and newest fact, the tasks that nobody has
+    touched for long with their number, and how many more there are.
+    """
 
     facts: list[Fact]
+    catalogues: dict[str, tuple[int, Fact]]
     older: list[Fact]
     older_count: int
     more: int
@@ -143,7 +151,7 @@ class ResumeService:
             caller = projects.known(tx, caller)
             name = caller.project.name
             known_facts, questions, (learnt, disputes), events, (current, updates) = tx.together(
-                lambda: _facts(tx, caller, considered),
+                lambda: _facts(tx, caller, max(considered, CATALOGUE)),
                 lambda: _asked(tx, caller) if self.learns else [],
                 lambda: _memories(tx, name, considered),
                 lambda: _events(tx, name),
@@ -210,14 +218,32 @@ def _newer_events(events: Sequence[Event], updates: _Updates) -> list[Event]:
 
 
 def _facts(tx: Tx, caller: Caller, limit: int) -> _Known:
-    """Return so many facts of each heading, the last written first."""
+    """Return twice so many facts of each heading, the last written first: a catalogue may take the half."""
     untouched = timestamp(parse(tx.now) - timedelta(days=UNTOUCHED))
-    leading = tx.leading_facts.select(homes(None, caller), Limits(limit, CONSIDERED, untouched))
+    leading = tx.leading_facts.select(homes(None, caller), Limits(2 * limit, CONSIDERED, untouched))
     chosen, late = tx.facts.select(leading.ids), tx.facts.select(leading.older)
     waiting = [fact for fact in late if still_open(fact.value) is not None]
     unread = leading.older_number - len(leading.older)
     more = leading.number - len(chosen) - leading.older_number
-    return _Known(chosen, waiting, len(waiting) + unread, more)
+    catalogues = _catalogues(tx, chosen, caller)
+    told = [fact for fact in chosen if _prefix(fact) not in catalogues]
+    more += len(chosen) - len(told) - sum(count for count, _ in catalogues.values())
+    return _Known(told, catalogues, waiting, len(waiting) + unread, more)
+
+
+def _catalogues(tx: Tx, facts: Sequence[Fact], caller: Caller) -> dict[str, tuple[int, Fact]]:
+    """Return the catalogues among these facts: their number of keys, and the newest fact."""
+    counts = Counter(prefix for prefix in map(_prefix, facts) if prefix)
+    newest = {_prefix(fact): fact for fact in sorted(facts, key=lambda fact: fact.updated_at)}
+    return {
+        prefix: (len(narrowest(tx.facts.headlines(homes(None, caller), f"{prefix}."))), newest[prefix])
+        for prefix, count in counts.items()
+        if count >= CATALOGUE
+    }
+
+
+def _prefix(fact: Fact) -> str | None:
+    return catalogue_of(fact.key, heading_of(fact.key, fact.home.scope))
 
 
 def _memories(tx: Tx, project: str, limit: int) -> tuple[list[Memory], Disputes]:
@@ -283,6 +309,10 @@ def _of_facts(known_facts: _Known, reader: Reader, updates: "_Updates") -> list[
         item
         for fact in known_facts.facts
         for item in of_fact(fact, reader, updates.replaced_by("fact", fact.id))
+    ]
+    items += [
+        of_catalogue(prefix, count, newest, reader)
+        for prefix, (count, newest) in known_facts.catalogues.items()
     ]
     if known_facts.older_count:
         fresh = any(item.heading in (Heading.TASK, Heading.UNDER_WAY) for item in items)

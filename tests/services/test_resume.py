@@ -285,6 +285,41 @@ def test_old_blockers_come_before_any_number_of_new_facts(
     assert briefing.left_out + len(briefing.said) == 2002
 
 
+TASK = (
+    "Move the booking form to the new payment provider. Keep the old provider until every open invoice of the autumn "
+    "is paid, because refunds go back the way the money came. The redirect after the payment lands on the wrong locale."
+)
+STEPS = [
+    "write the webhook test for a refund",
+    "ask Ines for the sandbox key",
+    "switch the staging shop over",
+]
+BLOCKER = "The provider has not signed the contract for France"
+
+
+def test_the_task_its_next_steps_and_what_blocks_are_whole_before_a_catalogue_of_facts(
+    service: ResumeService, database: Database, clock: Clock
+) -> None:
+    write(database, "current.task", TASK)
+    write(database, "current.next_steps", STEPS)
+    write(database, "current.blocked_by", BLOCKER)
+    remember(database, "We use PostgreSQL for the bookings")
+    clock.advance(hours=1)
+    for name in (
+        "users", "orders", "carts", "stock", "prices", "labels", "refunds", "reviews", "taxes", "stores", "mails",
+        "search", "health",
+    ):  # fmt: skip
+        write(
+            database,
+            f"project.api.{name}",
+            f"GET /v2/{name} answers a page of 50 {name} and needs the scope {name}:read",
+        )
+    text = resumed(service, 300).briefing.text
+    for sentence in (TASK, *STEPS, BLOCKER, "We use PostgreSQL for the bookings", "project.api.*: 13 keys."):
+        assert sentence.rstrip(".") in text, text
+    assert "GET /v2" not in text
+
+
 def test_of_many_memories_those_that_matter_most_are_said(service: ResumeService, database: Database) -> None:
     for importance in random.Random(1).sample(range(1, 11), 10):
         remember(

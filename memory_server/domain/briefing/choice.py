@@ -73,6 +73,9 @@ SHARES = (0.5, 0.75, 0.95, 1.0)
 HEADROOM = 0.88
 """Share of the token limit that the estimate may fill. The real count is up to 12 % higher and must keep the limit."""
 
+OF_WORK = 0.6
+"""Share of the room that the current task, its next steps and what blocks it may take before others get more words."""
+
 SMALLEST = 12.0
 LOOKED_AT = 10
 """Tokens of a short item: not many more items are looked at than would fit if all were so short."""
@@ -98,8 +101,9 @@ class Item:
     """Something to say. `worth`: importance x recency; `at` is the moment of it.
 
     `worded` gives up to four lengths of it, the shortest first: that takes time, and not all items are looked at.
-    `leads`: it may be what its heading says at least. `closing`: said after all others of its heading. `fact` and
-    `memory`: what it says. `counted` is false where it is neither a fact nor a memory of its own.
+    `leads`: it may be what its heading says at least. `first`: it is told whole before others get more words.
+    `closing`: said after all others of its heading. `fact` and `memory`: what it says. `counted`: the number of facts
+    and memories for which it stands.
     """
 
     heading: Heading
@@ -108,8 +112,9 @@ class Item:
     at: str
     leads: bool = True
     fact: Fact | None = None
+    first: bool = False
     closing: bool = False
-    counted: bool = True
+    counted: int = 1
     memory: MemoryId | None = None
 
 
@@ -164,8 +169,8 @@ class Briefing:
 def brief(items: Sequence[Item], frame: Frame, room: float) -> Briefing:
     """Choose what matters most, in at most `room` tokens of a JSON text. The same items give the same text.
 
-    First the leading items of each heading get their shortest form. Then each item gets the form that says most for
-    its tokens, until the room is used.
+    First the leading items of each heading get their shortest form. Then the current work is told whole. Then each item
+    gets the form that says most for its tokens, until the room is used.
     """
     frame = replace(
         frame,
@@ -228,7 +233,7 @@ def _chosen(candidates: Sequence[_Candidate], leading: int, frame: Frame, room: 
     lengths: dict[int, int] = {}
     headed: set[Heading] = set()
     heard = _Heard()
-    for number, length in _offers(candidates, leading):
+    for number, length in _offers(candidates, leading, OF_WORK * room):
         candidate, before = candidates[number], lengths.get(number)
         if before is not None and before >= length:
             continue
@@ -243,9 +248,16 @@ def _chosen(candidates: Sequence[_Candidate], leading: int, frame: Frame, room: 
     return lengths
 
 
-def _offers(candidates: Sequence[_Candidate], leading: int) -> Iterator[tuple[int, int]]:
-    """The lengths to try, in order: the shortest of the leading items, then those that say most for their tokens."""
+def _offers(candidates: Sequence[_Candidate], leading: int, of_work: float) -> Iterator[tuple[int, int]]:
+    """The lengths to try, in order: the shortest of the leading items; the longest of what comes first, in so many
+    tokens; then those that say most for their tokens.
+    """
     yield from ((number, 0) for number in range(min(leading, len(candidates))))
+    for number, candidate in enumerate(candidates):
+        fitting = [length for length, cost in enumerate(candidate.costs) if cost <= of_work]
+        if candidate.item.first and fitting:
+            of_work -= candidate.costs[fitting[-1]]
+            yield number, fitting[-1]
     densities = [
         (-density, number, length)
         for number, candidate in enumerate(candidates)

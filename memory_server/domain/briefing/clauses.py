@@ -83,7 +83,7 @@ def _object(value: dict[str, Any], level: int) -> list[str]:
     head = " ".join(
         part
         for part in (
-            _value(fields.pop(about), level) if about else "",
+            _about(fields.pop(about), level) if about else "",
             _percent(fields.pop(share)) if share else "",
             _state(fields.pop(state), bare=not about and not share) if state else "",
         )
@@ -97,6 +97,13 @@ def _object(value: dict[str, Any], level: int) -> list[str]:
         *following,
         *(_field(name, child, level) for name, child in fields.items()),
     ]
+
+
+def _about(value: Any, level: int) -> str:
+    """The subject of an object: whole where the object is the value itself."""
+    if level > 1 or not isinstance(value, str):
+        return _value(value, level)
+    return sentences.line(value).rstrip(".。")
 
 
 def _filled(value: Any) -> Any:

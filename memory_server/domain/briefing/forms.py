@@ -13,6 +13,9 @@ from memory_server.language.tokens import weigh
 WORDS, CLAUSE, SENTENCE, WHOLE = 10, 18, 45, 90
 """Tokens of an item's lengths: its first words, clauses, sentence, sentences."""
 
+TASK = 2 * WHOLE
+"""Tokens of a task or a blocker."""
+
 A_FEW = 3
 """Items of one author: to name the author once costs fewer tokens than to name it with each of so many."""
 
@@ -66,29 +69,31 @@ def disputed(contradicting: Sequence[MemoryId], replaced: Sequence[str] = ()) ->
     return ", ".join([*marks, f"may replace {', '.join(replaced)}"] if replaced else marks)
 
 
-def forms(label: str, statements: Sequence[str], marks: str, short_marks: str = "") -> tuple[str, ...]:
+def forms(
+    label: str, statements: Sequence[str], marks: str, short_marks: str = "", whole: float = WHOLE
+) -> tuple[str, ...]:
     """The lengths of an item, equal ones once: its first words and clauses, with the short marks; its first sentence,
-    and more sentences."""
-    words, clause, sentence, first = sentences.lengths(statements[0], (WORDS, CLAUSE, SENTENCE, WHOLE))
+    and more sentences, in `whole` tokens."""
+    words, clause, sentence, first = sentences.lengths(statements[0], (WORDS, CLAUSE, SENTENCE, whole))
     lengths = (
         _closed(label + words, short_marks),
         _closed(label + clause, short_marks),
         _closed(label + sentence, marks),
-        _closed(label + _more(first, statements[1:]), marks),
+        _closed(label + _more(first, statements[1:], whole), marks),
     )
     return tuple(dict.fromkeys(lengths))
 
 
-def _more(first: str, following: Sequence[str]) -> str:
+def _more(first: str, following: Sequence[str], most: float) -> str:
     """The sentences that fit, with … where others do not."""
-    whole, room = [first], WHOLE - weigh(first) if following else 0.0
+    fitting, room = [first], most - weigh(first) if following else 0.0
     for sentence in following:
         room -= weigh(sentence)
         if room < 0:
-            whole[-1] += " …"
+            fitting[-1] += " …"
             break
-        whole.append(sentence)
-    return ("" if has_han(first) else " ").join(whole)
+        fitting.append(sentence)
+    return ("" if has_han(first) else " ").join(fitting)
 
 
 def _closed(text: str, marks: str) -> str:

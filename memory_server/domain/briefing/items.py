@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 from memory_server.domain.briefing.choice import TIMELESS, Heading, Item
-from memory_server.domain.briefing.clauses import parts, words
-from memory_server.domain.briefing.forms import Reader, disputed, forms, marked
+from memory_server.domain.briefing.clauses import is_next, parts, words
+from memory_server.domain.briefing.forms import TASK, WHOLE, Reader, disputed, forms, marked
 from memory_server.domain.briefing.settled import still_open
 from memory_server.domain.fact import Fact, Scope
 from memory_server.domain.memory import Memory, MemoryId, MemoryType
@@ -43,6 +43,9 @@ OF_TYPE = {
 }
 """The heading of memories by type; those of all other types are found out."""
 
+USUAL = frozenset(["project", "discovered", "shared", "ai"])
+"""The first words of keys under which facts of all kinds stand."""
+
 UNTOUCHED = 30
 """Days after which a task that nobody has touched is perhaps done."""
 
@@ -77,6 +80,9 @@ OVERVIEWS = frozenset(
 
 ABOUT = 9
 """The importance of what the project is."""
+
+CATALOGUE = 12
+"""Keys under one prefix from which on they are a catalogue, of which only the number is told."""
 
 APART = 5
 """Blockers and tasks of one list that are told one by one. A longer list is told as one."""
@@ -141,19 +147,54 @@ def of_fact(fact: Fact, reader: Reader, replaced: Sequence[str] = ()) -> list[It
     )
     sharer = f"by {fact.writer}" if is_shared and fact.writer else ""
     named = ", ".join(filter(None, [sharer, disputed((), replaced)]))
+    is_work = heading in (Heading.BLOCKED, Heading.TASK) or (
+        heading is Heading.UNDER_WAY and any(map(is_next, fact.key.split(".")))
+    )
     several = isinstance(value, list) and heading in (Heading.BLOCKED, Heading.TASK) and len(value) <= APART
 
     def worded(entry: Any) -> tuple[str, ...]:
         marks = "" if heading in TIMELESS else marked(age, None if sharer else fact.updated_by, reader, named)
         old = (heading in DATED and age >= WEEK) or (heading is Heading.DECIDED and age >= LONG_AGO)
         always = f" ({named})" if named else ""
-        texts = forms(_label(fact.key, heading), parts(entry), marks or always, marks if old else always)
+        whole = TASK if is_work else WHOLE
+        texts = forms(
+            _label(fact.key, heading), parts(entry), marks or always, marks if old else always, whole
+        )
         return texts[1:] if len(texts) > 2 and heading in DATED else texts
 
     return [
-        Item(heading, partial(worded, entry), worth, fact.updated_at, fact=fact, counted=number == 0)
+        Item(
+            heading,
+            partial(worded, entry),
+            worth,
+            fact.updated_at,
+            fact=fact,
+            first=is_work,
+            counted=number == 0,
+        )
         for number, entry in enumerate(value if several else [value])
     ]
+
+
+def catalogue_of(key: str, heading: Heading) -> str | None:
+    """The prefix of a key that may stand in a catalogue: `product` of `product.rye`, `project.api` of `project.api.x`.
+
+    Current work and decisions stand in none.
+    """
+    names = key.split(".")[:-1]
+    if heading <= Heading.DECIDED or not names:
+        return None
+    if names[0] not in USUAL:
+        return names[0]
+    return ".".join(names[:2]) if len(names) > 1 else None
+
+
+def of_catalogue(prefix: str, count: int, newest: Fact, reader: Reader) -> Item:
+    """The item of the facts under one prefix: their number."""
+    heading = heading_of(newest.key, newest.home.scope)
+    worth = _worth(heading, ORDINARY, reader.age(newest.updated_at))
+    text = f"{prefix}.*: {count} keys."
+    return Item(heading, lambda: (text,), worth, newest.updated_at, leads=False, counted=count)
 
 
 def of_memory(

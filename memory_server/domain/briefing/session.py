@@ -97,6 +97,7 @@ def of_session(last: LastSession, reader: Reader) -> list[Item]:
             worth,
             event.at,
             leads,
+            first=bool(label),
             closing=bool(label),
             counted=counted,
             memory=memory,
