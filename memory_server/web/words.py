@@ -133,6 +133,7 @@ A briefing at the start of a session. = 会话开始时的简报。
 Nothing yet. This command sets up hooks: = 还没有。用这条命令启用钩子：
 Blocked = 受阻
 Current task = 当前任务
+Due now = 现在到期
 Under way = 进行中
 Older, perhaps done = 较早，也许已完成
 Last session = 上次会话

@@ -33,7 +33,6 @@ FILLED: list[tuple[str, dict[str, Any]]] = [
 """What is in the file before each call."""
 
 ANSWERS: list[tuple[str, dict[str, Any]]] = [
-    ("recall", {"query": "staging port"}),
     ("memory_search", {"query": "staging port"}),
     ("memory_search", {"query": "staging port", "mode": "keyword"}),
     ("memory_get", {"ids": [1, 2]}),
@@ -50,7 +49,6 @@ ANSWERS: list[tuple[str, dict[str, Any]]] = [
     ("read_memory", {"key": "current.task", "at": "2999-01-01"}),
     ("list_memories", {}),
     ("delete_memory", {"key": "current.task"}),
-    ("smart_resume", {}),
     ("register_memory", {"message": "x", "summary": "y", "facts": {"a": 1, "b": 2}}),
     ("retrieve_memories", {"query": "deployment"}),
     ("delete_turn", {"id": 1}),
@@ -73,6 +71,8 @@ SEVERAL = {
     "update_long_term_memory": "as above",
     "search_long_term_memories": "triggers are evaluated for up to two seconds between reading them and the prompts",
     "test_trigger": "as above",
+    "recall": "as above: the prompts that the question wakes come first",
+    "smart_resume": "as above: it tells the prompts that are due",
 }
 """Tools that are not among them, and why."""
 

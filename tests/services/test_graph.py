@@ -752,6 +752,12 @@ def test_a_circle_made_by_hand_hinders_nothing(
 
 
 RUNBOOK = "Restart the worker, then requeue what it held"
+LATE = (
+    "spring wages", "Ines in Lisbon", "refunds", "the bakery", "overtime", "travel costs", "insurance", "prize money",
+    "rent", "the choir", "pensions", "old invoices", "book sales",
+)  # fmt: skip
+"""Others than the runbook for its place among ten: none restates another."""
+
 HANG = "LGR-2207: the payout batch hangs over night"
 
 
@@ -761,8 +767,8 @@ def test_the_best_hit_brings_its_neighbour_and_why_names_the_edge(
     search: SearchService, remember: Remember, connect: Connect, mode: str, outwards: bool
 ) -> None:
     hang, runbook = remember(HANG), remember(RUNBOOK)
-    for number in range(12):
-        remember(f"The payout report number {number} is late", project=f"p{number}")
+    for subject in LATE:
+        remember(f"The payout of {subject} is late", project=subject)
     assert runbook not in {hit.memory.id for hit in hits(search, "LGR-2207", mode)}
     ends = (hang, runbook) if outwards else (runbook, hang)
     connect(*ends, Relation.CAUSES)
