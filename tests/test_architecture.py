@@ -140,6 +140,7 @@ def test_only_the_settings_read_the_environment() -> None:
         "hook/settings.py",
         "cli/install/clients.py",
         "cli/install/launch.py",
+        "cli/install/trial.py",
         "cli/main.py",
     }
 

@@ -8,10 +8,15 @@ from memory_server.cli import options
 from memory_server.cli.install import files
 from memory_server.cli.install.clients import CLIENTS, EVERY, clients
 from memory_server.cli.install.launch import lasting_program, this_program
-from memory_server.cli.install.parts import Part
+from memory_server.cli.install.parts import Part, ServerEntry
+from memory_server.cli.install.trial import try_server
 from memory_server.cli.program import verb
+from memory_server.errors import Unavailable
 from memory_server.settings import Settings
 from memory_server.where import Postgres
+
+SENTENCE = 'Then type: "Remember that we deploy on Tuesdays."'
+"""What a person may type to the assistant next."""
 
 client_argument = click.argument("client", type=options.Word(list(CLIENTS)), metavar="CLIENT")
 print_option = click.option(
@@ -22,10 +27,12 @@ print_option = click.option(
 @verb("install", examples=("memory-server install claude", "memory-server install cursor --print"))
 @client_argument
 @print_option
-def install_command(settings: Settings, client: str, only_print: bool) -> None:
+@click.option("--no-try", is_flag=True, help="Write the files, and start nothing.")
+def install_command(settings: Settings, client: str, only_print: bool, no_try: bool) -> None:
     """Connect a client: enter this program and its hooks in the client's files.
 
-    CLIENT is claude, claude-desktop, codex, cursor, vscode, opencode or gemini.
+    Then it starts the server once, as the client will: that makes the database. CLIENT is claude, claude-desktop,
+    codex, cursor, vscode, opencode or gemini.
     """
     chosen = clients()[client]
     events = frozenset() if "all" in settings.hooks_off else EVERY - set(settings.hooks_off)
@@ -44,10 +51,11 @@ def install_command(settings: Settings, client: str, only_print: bool) -> None:
             f"{change.path}: "
             + (f"changed; the file from before: {change.backup.name}" if has_backup else "written.")
         )
+    works = "" if no_try else _tried(parts)
     if all(change.is_none for change in changes):
-        print(f"{chosen.title} is already connected. Nothing was changed.")
+        print(f"{chosen.title} is already connected{works}. Nothing was changed.")
     else:
-        print(f"{chosen.title} is connected. {chosen.then}")
+        print(f"{chosen.title} is connected{works}. {chosen.then} {SENTENCE}")
 
 
 @verb("uninstall", examples=("memory-server uninstall claude",))
@@ -80,6 +88,21 @@ def _flags(settings: Settings) -> list[str]:
     if "db" not in settings.model_fields_set:
         return []
     return ["--db", settings.db.given if isinstance(settings.db, Postgres) else str(settings.db.absolute())]
+
+
+def _tried(parts: Sequence[Part]) -> str:
+    """Start the server as the files say now, and return that it works.
+
+    Raises:
+        Unavailable: it does not.
+    """
+    entry = next(part for part in parts if isinstance(part, ServerEntry))
+    text = entry.path.read_text(encoding="utf-8")
+    try:
+        try_server(entry.words(text), entry.variables(text))
+    except Unavailable as error:
+        raise Unavailable(f"The files are written, but the server does not work: {error}") from error
+    return ", and the server works"
 
 
 def _print(parts: Sequence[Part]) -> None:

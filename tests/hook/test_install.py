@@ -85,9 +85,10 @@ def env_of(home: Path) -> dict[str, str]:
     return {**own, "HOME": str(home), "USERPROFILE": str(home)}
 
 
-def run(hooks: Hooks, home: Path, *arguments: str, code: int = 0) -> str:
-    """What a command says in that home."""
-    done = hooks.run(*arguments, "--db", hooks.given, env=env_of(home))
+def run(hooks: Hooks, home: Path, *arguments: str, code: int = 0, tries: bool = False) -> str:
+    """What a command says in that home; `install` starts the server only if it `tries`."""
+    only_writes = ["--no-try"] if arguments[0] == "install" and not tries else []
+    done = hooks.run(*arguments, *only_writes, "--db", hooks.given, env=env_of(home))
     assert done.returncode == code, done.stderr
     return done.stderr if code else done.stdout
 
@@ -129,6 +130,40 @@ def test_a_client_without_files_gets_them_and_loses_them_again(hooks: Hooks, hom
     run(hooks, home, "uninstall", client)
     assert content(home) == {}
     assert "was not connected" in run(hooks, home, "uninstall", client)
+
+
+@pytest.mark.parametrize("client", ["claude", "codex", "opencode"])
+def test_install_makes_the_database_by_a_first_call(hooks: Hooks, home: Path, client: str) -> None:
+    hooks.db.unlink()
+    lines = run(hooks, home, "install", client, tries=True).splitlines()
+    assert " is connected, and the server works. " in lines[-1]
+    assert lines[-1].endswith('Then type: "Remember that we deploy on Tuesdays."')
+    assert hooks.rows("SELECT count(*) FROM memories") == [(0,)]
+    assert run(hooks, home, "install", client, tries=True).endswith(
+        " is already connected, and the server works. Nothing was changed.\n"
+    )
+
+
+def test_install_tells_why_the_first_call_failed_and_leaves_the_entry(hooks: Hooks, home: Path) -> None:
+    hooks.db.write_bytes(b"no database at all" * 100)
+    complaint = run(hooks, home, "install", "claude", tries=True, code=1)
+    assert complaint.startswith(
+        f"memory-server: The files are written, but the server does not work: The file {hooks.db} is not a SQLite"
+    )
+    assert complaint.count("\n") == 1
+    assert str(hooks.db) in (home / ".claude.json").read_text()
+
+
+@pytest.mark.parametrize(("client", "name"), [("claude", "env"), ("opencode", "environment")])
+def test_the_first_call_has_the_variables_of_the_entry(
+    hooks: Hooks, home: Path, client: str, name: str
+) -> None:
+    run(hooks, home, "install", client)
+    path = home / {"claude": ".claude.json", "opencode": ".config/opencode/opencode.json"}[client]
+    variables = f'"{name}": {{"MEMORY_SERVER_TOOLSETS": "nonsense"}}, "command":'
+    path.write_text(path.read_text().replace('"command":', variables, 1))
+    complaint = run(hooks, home, "install", client, tries=True, code=1)
+    assert "the server does not work: No toolset `nonsense`." in complaint
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -186,7 +221,7 @@ def test_nobody_else_can_read_a_copy_for_a_moment(hooks: Hooks, home: Path, mode
     path = home / ".claude.json"
     path.write_text('{"oauthAccount": "mine"}\n')
     path.chmod(mode)
-    program = [sys.executable, "-m", "memory_server", "install", "claude", "--db", hooks.given]
+    program = [sys.executable, "-m", "memory_server", "install", "claude", "--no-try", "--db", hooks.given]
     with changes_of_modes(home) as changes:
         subprocess.run(
             program, cwd=hooks.project, env={**os.environ, **hooks.env, **env_of(home)}, umask=0, check=True

@@ -66,6 +66,11 @@ class ServerEntry:
         """Return the command that stands in the text, where it is ours."""
         return _words(_format(self.path).get(text, self.where))
 
+    def variables(self, text: str) -> dict[str, str]:
+        """Return the environment variables of the entry: `env`, which opencode calls `environment`."""
+        entry = _format(self.path).get(text, self.where) or {}
+        return {**entry.get("env", {}), **entry.get("environment", {})}
+
 
 @dataclass(frozen=True, slots=True)
 class JsonHook:
