@@ -164,6 +164,10 @@ class Unavailable(MemoryServerError):
     code = "unavailable"
 
 
+class NotMade(Unavailable):
+    """There is no database yet. The first server makes it; who must make none reads nothing."""
+
+
 class Undone(Unavailable):
     """The database has rolled back a transaction because of what others did. Repeated, it may succeed."""
 

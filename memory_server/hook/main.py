@@ -15,6 +15,7 @@ from memory_server import stores
 from memory_server.call import again, deadline
 from memory_server.domain.caller import Caller
 from memory_server.domain.moment import timestamp
+from memory_server.errors import NotMade
 from memory_server.hook import event as events
 from memory_server.hook import journal
 from memory_server.hook.event import Event, Name
@@ -36,6 +37,8 @@ def main(arguments: Sequence[str]) -> int:
     answer, failure = "", None
     try:
         answer = _answer(Name(name), settings)
+    except NotMade:  # a first session whose server has not started yet
+        return 0
     except Exception as error:  # a hook that fails must not be seen: clients stop a prompt for less
         failure = f"{type(error).__name__}: {error}"
     with contextlib.suppress(OSError):  # the client has gone, or the folder of the log cannot be written

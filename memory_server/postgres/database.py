@@ -19,7 +19,7 @@ from memory_server.call.places import Places
 from memory_server.domain import rights
 from memory_server.domain.caller import Person
 from memory_server.domain.moment import timestamp
-from memory_server.errors import Invalid, MemoryServerError, Problem, Unavailable
+from memory_server.errors import Invalid, MemoryServerError, NotMade, Problem, Unavailable
 from memory_server.postgres import failures, migrate, tenants
 from memory_server.postgres.connections import Connection, Pool
 from memory_server.postgres.no_files import NoFiles
@@ -457,7 +457,7 @@ class Database:
         version = migrate.version_of(connection)
         migrate.refuse_newer(version, self._migrations[-1].version)
         if version == 0 and not self._makes:
-            raise Unavailable(f"There is no memory in {self.place} yet.")
+            raise NotMade(f"There is no memory in {self.place} yet.")
         if not self._read_only:
             migrate.migrate(connection, self._migrations, self._now())
         name = self.place.tenant
@@ -465,7 +465,7 @@ class Database:
         if tenant is None and self._makes and not self._read_only:
             tenant = tenants.find_or_add(connection, name, self._now())
         if tenant is None:
-            raise Unavailable(f"There is no tenant {name} in {self.place} yet.")
+            raise NotMade(f"There is no tenant {name} in {self.place} yet.")
         if tenant.copy_of is not None:
             raise failures.unfinished(str(self.place), tenant.copy_of)
         self._tenant = tenant.id

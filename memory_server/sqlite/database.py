@@ -15,7 +15,16 @@ from memory_server.call.deadline import CALL
 from memory_server.call.places import Places
 from memory_server.domain.caller import Person
 from memory_server.domain.moment import timestamp
-from memory_server.errors import Hint, Invalid, MemoryServerError, Mend, Problem, Unavailable, Written
+from memory_server.errors import (
+    Hint,
+    Invalid,
+    MemoryServerError,
+    Mend,
+    NotMade,
+    Problem,
+    Unavailable,
+    Written,
+)
 from memory_server.sqlite import bm25, checks, failures, files, migrate, pragmas, rights, schema, vectors
 from memory_server.sqlite.database_files import DatabaseFiles
 from memory_server.sqlite.transaction import Transaction
@@ -452,7 +461,7 @@ class Database:
             if self._was_open:
                 files.refuse_empty(self.path)
             elif not self._makes and not self.path.exists():
-                raise Unavailable(f"There is no database {self.path}.")
+                raise NotMade(f"There is no database {self.path}.")
             else:
                 files.prepare(self.path, self._make_folders)
         connection = self._connect()

@@ -144,6 +144,26 @@ def test_install_makes_the_database_by_a_first_call(hooks: Hooks, home: Path, cl
     )
 
 
+def test_the_hooks_of_a_first_session_keep_its_turn(hooks: Hooks, home: Path) -> None:
+    """No server runs beside them, and the database is the user's own."""
+    env = {**hooks.env, **env_of(home)}
+    assert hooks.run("install", "claude", env=env).returncode == 0
+    entries = json.loads((home / ".claude/settings.json").read_text())["hooks"]
+    turn = {
+        "session_id": "s1",
+        "cwd": str(hooks.project),
+        "source": "startup",
+        "prompt": "We deploy on Tuesdays.",
+    }
+    for event in ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"):
+        (hook,) = entries[event][0]["hooks"]
+        words = shlex.split(hook["command"])
+        done = hooks.run(*words[words.index("hook") :], input=json.dumps(turn), env=env)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert "short_term user: We deploy on Tuesdays." in hooks.run("hook", "captured", env=env).stdout
+    assert "hooks       last worked on" in hooks.run("doctor", "--embedder", "hashing", env=env).stdout
+
+
 def test_install_tells_why_the_first_call_failed_and_leaves_the_entry(hooks: Hooks, home: Path) -> None:
     hooks.db.write_bytes(b"no database at all" * 100)
     complaint = run(hooks, home, "install", "claude", tries=True, code=1)
