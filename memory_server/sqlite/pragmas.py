@@ -14,6 +14,7 @@ def connected(path: Path | str, flags: int = _MAKES, vfs: str | None = None) -> 
     connection = apsw.Connection(str(path), flags=flags, vfs=vfs)
     _distrust_schema(connection)
     _check_cells(connection)
+    _compile_statements_once(connection)
     return connection
 
 
@@ -25,6 +26,13 @@ def _distrust_schema(connection: apsw.Connection) -> None:
 def _check_cells(connection: apsw.Connection) -> None:
     """A damaged page is then found when it is read, before its sizes are believed."""
     connection.pragma("cell_size_check", True)
+
+
+def _compile_statements_once(connection: apsw.Connection) -> None:
+    """Else SQLite compiles some statements anew for each value, such as those with `max` or LIMIT: an insert of a fact
+    took 0.39 ms of CPU instead of 0.04. The plans are the same: without ANALYZE no value makes a difference.
+    """
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
 
 
 def keep_rollback_journal(connection: apsw.Connection) -> None:

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -176,6 +177,23 @@ def test_every_moment_of_the_server_is_one_that_the_table_takes(database: Databa
 
 
 # In the stock program
+
+
+def test_a_statement_is_compiled_once_for_all_values(database: Database) -> None:
+    compiled: list[int] = []
+
+    def note(action: int, *_: object) -> int:
+        compiled.append(action)
+        return apsw.SQLITE_OK
+
+    with database.write() as tx:
+        tx.connection.authorizer = note  # SQLite calls it while it compiles
+        for number in range(2):
+            write(tx, f"key.{number}", number)
+        assert compiled
+        compiled.clear()
+        write(tx, KEY, "another value")
+        assert compiled == []
 
 
 @pytest.fixture
