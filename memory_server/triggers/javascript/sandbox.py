@@ -107,9 +107,10 @@ class Answer:
 
     def outcome(self) -> Outcome:
         match self.told:
+            case {"kind": "value", "holds": bool(holds), "why": ""}:
+                return Value(holds, text := TRUE if holds else FALSE, TIER, self.milliseconds, text)
             case {"kind": "value", "holds": bool(holds), "why": str(why)}:
-                text = why or (TRUE if holds else FALSE)
-                return Value(holds, reasons.shown(text), TIER, self.milliseconds, reasons.kept(text))
+                return Value(holds, reasons.shown(why), TIER, self.milliseconds, reasons.kept(why))
             case {"kind": "ask", "asks": list(asks)}:
                 return Asking(False, tuple(_written(ask) for ask in asks), self.milliseconds)
             case {"kind": "error" | "timeout" | "memory" as kind}:
