@@ -6,17 +6,26 @@ import click
 
 from memory_server.cli import options
 from memory_server.cli.install import files
-from memory_server.cli.install.clients import CLIENTS, EVERY, clients
+from memory_server.cli.install.clients import CLIENTS, EVERY, Client, clients
 from memory_server.cli.install.launch import lasting_program, this_program
 from memory_server.cli.install.parts import Part, ServerEntry
 from memory_server.cli.install.trial import try_server
 from memory_server.cli.program import verb
-from memory_server.errors import Unavailable
+from memory_server.errors import Invalid, Unavailable
+from memory_server.mcp.first_answers import LISTED, offered, read
 from memory_server.settings import Settings
 from memory_server.where import Postgres
 
 SENTENCE = 'Then type: "Remember that we deploy on Tuesdays."'
 """What a person may type to the assistant next."""
+
+READING, EVERYTHING = "reading", "everything"
+"""The tools that a client may be allowed to call."""
+
+REFUSES = (
+    "Claude Code asks before each call, and `claude -p` refuses all: `memory-server install claude --allow` writes the "
+    "permissions that are needed, `mcp__memory__recall` and those of the other tools that only read."
+)
 
 client_argument = click.argument("client", type=options.Word(list(CLIENTS)), metavar="CLIENT")
 print_option = click.option(
@@ -28,7 +37,11 @@ print_option = click.option(
 @client_argument
 @print_option
 @click.option("--no-try", is_flag=True, help="Write the files, and start nothing.")
-def install_command(settings: Settings, client: str, only_print: bool, no_try: bool) -> None:
+@click.option("--allow", flag_value=READING, help="Let claude call the tools that only read without asking.")
+@click.option("--allow-all", "allow", flag_value=EVERYTHING, help="The same of every tool.")
+def install_command(
+    settings: Settings, client: str, only_print: bool, no_try: bool, allow: str | None
+) -> None:
     """Connect a client: enter this program and its hooks in the client's files.
 
     Then it starts the server once, as the client will: that makes the database. CLIENT is claude, claude-desktop,
@@ -36,7 +49,7 @@ def install_command(settings: Settings, client: str, only_print: bool, no_try: b
     """
     chosen = clients()[client]
     events = frozenset() if "all" in settings.hooks_off else EVERY - set(settings.hooks_off)
-    parts = chosen.parts(lasting_program(_flags(settings)), events)
+    parts = [*chosen.parts(lasting_program(_flags(settings)), events), *_permissions(chosen, allow)]
     if only_print:
         _print(parts)
         return
@@ -51,6 +64,8 @@ def install_command(settings: Settings, client: str, only_print: bool, no_try: b
             f"{change.path}: "
             + (f"changed; the file from before: {change.backup.name}" if has_backup else "written.")
         )
+    if chosen.permissions and not files.entered(_permissions(chosen, READING))[0].is_none:
+        print(REFUSES)
     works = "" if no_try else _tried(parts)
     if all(change.is_none for change in changes):
         print(f"{chosen.title} is already connected{works}. Nothing was changed.")
@@ -68,6 +83,8 @@ def uninstall_command(settings: Settings, client: str, only_print: bool) -> None
     if only_print:
         _print(parts)
         return
+    if chosen.permissions:
+        parts += _permissions(chosen, EVERYTHING)
     changes = [change for change in files.taken_out(parts) if not change.is_none]
     for change in changes:
         change.write()
@@ -88,6 +105,22 @@ def _flags(settings: Settings) -> list[str]:
     if "db" not in settings.model_fields_set:
         return []
     return ["--db", settings.db.given if isinstance(settings.db, Postgres) else str(settings.db.absolute())]
+
+
+def _permissions(client: Client, allow: str | None) -> list[Part]:
+    """Return the entry that lets the client call tools: none, those that only read, or all.
+
+    Raises:
+        Invalid: it keeps no permissions in a file.
+    """
+    if allow is None:
+        return []
+    if client.permissions is None:
+        raise Invalid(
+            f"--allow is for Claude Code: {client.title} asks for permissions itself. Leave it out."
+        )
+    tools = offered(read(LISTED), (), (), (), read_only=allow == READING)
+    return [client.permissions(tool["name"] for tool in tools)]
 
 
 def _tried(parts: Sequence[Part]) -> str:

@@ -1,4 +1,7 @@
-"""A stand-in for the API of a model, on this machine: it answers "done" to everything and keeps what it was asked."""
+"""A stand-in for the API of a model, on this machine: it answers "done" to everything and keeps what it was asked.
+
+Of Claude Code it may call tools first.
+"""
 
 import json
 import threading
@@ -11,15 +14,29 @@ ANSWER = "done"
 
 
 class Stub(ThreadingHTTPServer):
-    """`asked` are the bodies of the requests to the model, in their order."""
+    """`asked` are the bodies of the requests to the model, in their order; `calls` are the names and arguments of the
+    tools that it still calls, in the first request that offers the first of them."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.asked: list[dict[str, Any]] = []
+        self.calls: list[tuple[str, dict[str, Any]]] = []
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}"
+
+    def results(self) -> list[str]:
+        """Return what the tools answered, as the model read it."""
+        messages = [message for request in self.asked for message in request.get("messages", [])]
+        blocks = [
+            block
+            for message in messages
+            if isinstance(message["content"], list)
+            for block in message["content"]
+        ]
+        texts = [json.dumps(block["content"]) for block in blocks if block["type"] == "tool_result"]
+        return list(dict.fromkeys(texts))
 
 
 @contextmanager
@@ -73,16 +90,21 @@ class _Handler(BaseHTTPRequestHandler):
         if not asked.get("stream"):
             self._json({**whole, "stop_reason": "end_turn", "content": [text]})
             return
+        block: dict[str, Any]
+        block, delta = {**text, "text": ""}, {"type": "text_delta", "text": ANSWER}
+        offered = [tool.get("name") for tool in asked.get("tools", [])]
+        calls = self.server.calls and self.server.calls[0][0] in offered
+        if calls:
+            name, arguments = self.server.calls.pop(0)
+            block = {"type": "tool_use", "id": f"call{len(self.server.asked)}", "name": name, "input": {}}
+            delta = {"type": "input_json_delta", "partial_json": json.dumps(arguments)}
+        reason = {"stop_reason": "tool_use" if calls else "end_turn", "stop_sequence": None}
         self._events(
             {"type": "message_start", "message": {**whole, "stop_reason": None, "content": []}},
-            {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
-            {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": ANSWER}},
+            {"type": "content_block_start", "index": 0, "content_block": block},
+            {"type": "content_block_delta", "index": 0, "delta": delta},
             {"type": "content_block_stop", "index": 0},
-            {
-                "type": "message_delta",
-                "delta": {"stop_reason": "end_turn", "stop_sequence": None},
-                "usage": usage,
-            },
+            {"type": "message_delta", "delta": reason, "usage": usage},
             {"type": "message_stop"},
         )
 

@@ -61,7 +61,7 @@ COMMANDS = {
 }
 
 
-def run(name: str, hooks: Hooks, home: Path, stub: Stub) -> str:
+def run(name: str, hooks: Hooks, home: Path, stub: Stub, *flags: str) -> str:
     """Connect a client in a home of its own, ask it once, and give all that it asked the model."""
     words = COMMANDS[name]
     env = {
@@ -75,7 +75,7 @@ def run(name: str, hooks: Hooks, home: Path, stub: Stub) -> str:
     if name == "opencode":
         opencode_settings(home, stub)
     own = dict.fromkeys(("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"), "")
-    done = hooks.run("install", name, "--db", hooks.given, env={**env, **own})
+    done = hooks.run("install", name, *flags, "--db", hooks.given, env={**env, **own})
     assert done.returncode == 0, done.stderr
     subprocess.run(
         [program(words[0]), *words[1:]], cwd=hooks.project, env=env, stdin=subprocess.DEVNULL, timeout=180,
@@ -114,12 +114,29 @@ async def test_the_first_request_of_claude_has_the_tools_and_the_instructions(
     assert INSTRUCTIONS in said
 
 
+async def test_claude_calls_without_asking_what_install_allows(
+    server: Servers, hooks: Hooks, tmp_path: Path
+) -> None:
+    program("claude")
+    async with server(cwd=hooks.project) as client:
+        await call(client, "memory_store", content=NOTE, type="learning")
+    with model_stub() as stub:
+        stub.calls = [
+            ("mcp__memory__recall", {"query": NOTE}),
+            ("mcp__memory__memory_store", {"content": TASK, "type": "decision"}),
+        ]
+        run("claude", hooks, tmp_path / "home", stub, "--allow")
+    first, second = stub.results()
+    assert NOTE in first
+    assert "requested permissions to use mcp__memory__memory_store" in second
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 async def test_a_broken_database_keeps_nobody_from_working(hooks: Hooks, tmp_path: Path, name: str) -> None:
     program(name)
     hooks.db.write_bytes(b"no database at all" * 100)
     with model_stub() as stub:
-        said = run(name, hooks, tmp_path / "home", stub)
+        said = run(name, hooks, tmp_path / "home", stub, "--no-try")
     assert PROMPT in said
     assert "recorded-notes" not in said
     assert any("SessionStart failed" in line for line in hooks.log)

@@ -21,6 +21,7 @@ from venv import EnvBuilder
 import pytest
 
 from memory_server.cli.install.clients import CLIENTS
+from memory_server.mcp import listed
 from tests.conftest import ROOT, Servers, call
 from tests.hook.conftest import Hooks
 
@@ -162,6 +163,36 @@ def test_the_hooks_of_a_first_session_keep_its_turn(hooks: Hooks, home: Path) ->
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert "short_term user: We deploy on Tuesdays." in hooks.run("hook", "captured", env=env).stdout
     assert "hooks       last worked on" in hooks.run("doctor", "--embedder", "hashing", env=env).stdout
+
+
+def test_permissions_are_written_when_asked_for_and_taken_out_again(hooks: Hooks, home: Path) -> None:
+    fill(home)
+    path = home / ".claude/settings.json"
+    path.write_text(path.read_text().replace("{", '{"permissions": {"allow": ["Bash(ls)"]},', 1))
+    before = content(home)
+    assert "`memory-server install claude --allow` writes the permissions" in run(
+        hooks, home, "install", "claude"
+    )
+    assert json.loads(path.read_text())["permissions"] == {"allow": ["Bash(ls)"]}
+    assert "--allow" not in run(hooks, home, "install", "claude", "--allow")
+    first, *reading = json.loads(path.read_text())["permissions"]["allow"]
+    assert first == "Bash(ls)"
+    assert {"mcp__memory__recall", "mcp__memory__memory_search"} < set(reading)
+    assert "mcp__memory__memory_store" not in reading
+    assert "Nothing was changed." in run(hooks, home, "install", "claude")
+    run(hooks, home, "install", "claude", "--allow-all")
+    allowed = json.loads(path.read_text())["permissions"]["allow"]
+    assert allowed[: len(reading) + 1] == [first, *reading]
+    assert allowed[1:] == list(
+        dict.fromkeys([*reading, *(f"mcp__memory__{name}" for name in listed.names())])
+    )
+    run(hooks, home, "uninstall", "claude")
+    assert content(home) == before
+
+
+def test_permissions_of_a_client_that_keeps_none_in_a_file_are_refused(hooks: Hooks, home: Path) -> None:
+    assert "Codex asks for permissions itself" in run(hooks, home, "install", "codex", "--allow", code=1)
+    assert content(home) == {}
 
 
 def test_install_tells_why_the_first_call_failed_and_leaves_the_entry(hooks: Hooks, home: Path) -> None:

@@ -6,14 +6,14 @@ November 2026: Claude Desktop, Cursor, VS Code, Gemini CLI.
 
 import os
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from memory_server.cli.install.launch import Launch, shell
 from memory_server.cli.install.opencode import is_plugin, plugin
-from memory_server.cli.install.parts import NAME, JsonMember, OwnFile, Part, ServerEntry, hooks
+from memory_server.cli.install.parts import NAME, JsonItems, JsonMember, OwnFile, Part, ServerEntry, hooks
 from memory_server.hook.event import GEMINI, Name
 
 TIMEOUT = 10
@@ -44,12 +44,14 @@ class Client:
     """`title` is its name for people, `then` what the user must still do. `home` shows that it is on this machine.
 
     `parts` gives its entries: with this program, and the hooks of these events as far as the client has them.
+    `permissions` gives those that let it call these tools without asking; None where it keeps none in a file.
     """
 
     title: str
     home: Path
     parts: Callable[[Launch, Collection[Name]], list[Part]]
     then: str
+    permissions: Callable[[Iterable[str]], Part] | None = None
 
 
 def clients(environment: Mapping[str, str] = os.environ) -> dict[str, Client]:
@@ -64,7 +66,11 @@ def clients(environment: Mapping[str, str] = os.environ) -> dict[str, Client]:
         "opencode": (places.opencode, places.of_opencode),
         "gemini": (places.gemini, places.of_gemini),
     }
-    return {name: Client(title, *homes_and_parts[name], then) for name, (title, then) in CLIENTS.items()}
+    permissions = {"claude": places.permissions_of_claude}
+    return {
+        name: Client(title, *homes_and_parts[name], then, permissions.get(name))
+        for name, (title, then) in CLIENTS.items()
+    }
 
 
 class _Places:
@@ -94,6 +100,10 @@ class _Places:
             server,
             *hooks(self.claude / "settings.json", ["hooks"], like_claude(launch, "claude", events)),
         ]
+
+    def permissions_of_claude(self, tools: Iterable[str]) -> Part:
+        names = tuple(f"mcp__{NAME}__{tool}" for tool in tools)
+        return JsonItems(self.claude / "settings.json", ("permissions", "allow"), names)
 
     def of_desktop(self, launch: Launch, events: Collection[Name]) -> list[Part]:  # noqa: ARG002 - it has no hooks
         return [ServerEntry(self.desktop, ("mcpServers", NAME), _command(launch))]

@@ -115,6 +115,28 @@ class JsonMember:
 
 
 @dataclass(frozen=True, slots=True)
+class JsonItems:
+    """Texts in a list of the file. Where they are put beside others, those stay."""
+
+    path: Path
+    where: tuple[str, ...]
+    items: tuple[str, ...]
+
+    def put(self, text: str) -> str:
+        for item in self.items:
+            if item not in (jsonc.get(text, self.where) or []):
+                text = jsonc.append(text, self.where, item)
+        return text
+
+    def taken(self, text: str) -> str:
+        present = jsonc.get(text, self.where)
+        for number in reversed(range(len(present) if isinstance(present, list) else 0)):
+            if present[number] in self.items:
+                text = jsonc.remove(text, self.where, number)
+        return text
+
+
+@dataclass(frozen=True, slots=True)
 class OwnFile:
     """A file that is all ours."""
 
