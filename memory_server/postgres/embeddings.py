@@ -232,7 +232,7 @@ class Embeddings:
         limit: int,
         effort: Effort = SEARCHING,
     ) -> dict[int, float]:
-        return NearestQuery(self.tx, kind, space_id, query, filter, limit, effort).nearest().cosines()
+        return NearestQuery(self.tx, kind, space_id, query, filter, limit, effort).cosines()
 
     def cosines(self, space_id: int, query: Vector, ids: Sequence[int]) -> dict[int, float]:
         rows = self.tx.rows(

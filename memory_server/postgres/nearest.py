@@ -1,6 +1,5 @@
 """Finds the texts nearest to a vector: compares all vectors if they are few, else those that an index chooses."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
@@ -37,18 +36,6 @@ def cosine(vector: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Nearest:
-    """The answers of the statements for one vector, one of each table of vectors; sent, not waited for."""
-
-    answers: Sequence[PendingRows]
-    limit: int
-
-    def cosines(self) -> dict[int, float]:
-        """Wait for the answers; return the cosines by text, best first."""
-        return best_cosines(chain.from_iterable(answer.rows() for answer in self.answers), self.limit)
-
-
-@dataclass(frozen=True, slots=True)
 class NearestQuery:
     """A search for the texts of a kind that are nearest to a vector, in a space."""
 
@@ -60,8 +47,8 @@ class NearestQuery:
     limit: int
     effort: Effort
 
-    def nearest(self) -> Nearest:
-        """Send the statements; `Nearest.cosines` waits for their answers."""
+    def cosines(self) -> dict[int, float]:
+        """Return the cosines by text, best first. All statements, one for each table of vectors, are sent at once."""
         tables = TABLES[self.kind]
         sources = {
             table: (f"{table} AS e JOIN {tables.source} AS m ON m.id = e.{tables.id}", f"e.{tables.id}")
@@ -80,13 +67,11 @@ class NearestQuery:
             """,
             (str(min(1_000, self._chosen)),),
         )
-        return Nearest(
-            [
-                self._chosen_by_index(table, source, id) if table in INDEXED else self._all(source, id)
-                for table, (source, id) in sources.items()
-            ],
-            self.limit,
-        )
+        answers = [
+            self._chosen_by_index(table, source, id) if table in INDEXED else self._all(source, id)
+            for table, (source, id) in sources.items()
+        ]
+        return best_cosines(chain.from_iterable(answer.rows() for answer in answers), self.limit)
 
     @property
     def _chosen(self) -> int:

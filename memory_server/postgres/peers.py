@@ -2,16 +2,13 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from memory_server.domain import parts
-from memory_server.domain.embedding import Embedded
-from memory_server.domain.memory import Filter, MemoryId, MemoryType
+from memory_server.domain.memory import Filter, MemoryId
 from memory_server.postgres import filters, terms
-from memory_server.postgres.nearest import NearestQuery
 from memory_server.postgres.tx import Tx
 from memory_server.storage import peers
-from memory_server.storage.memories import Near
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,25 +36,6 @@ class Peers:
         counts = Counter(id for id in rows if not parts.number_of(id))
         best = sorted(counts, key=lambda id: (-counts[id], id))
         return [MemoryId(id) for id in best if id in index.passing][:limit]
-
-    def beside(
-        self,
-        terms: Sequence[str],
-        least: float,
-        filter: Filter,
-        type: MemoryType | None,
-        limit: int,
-        near: Near,
-    ) -> tuple[dict[MemoryId, float], list[MemoryId]]:
-        nearest = NearestQuery(
-            self.tx, Embedded.MEMORIES, near.space_id, near.vector, filter, near.limit, near.effort
-        ).nearest()
-        of_type = replace(filter, type=type)
-        rare = self.find(terms, least, of_type, limit, rare_only=True)
-        cosines = {
-            MemoryId(id): cosine for id, cosine in nearest.cosines().items() if not parts.number_of(id)
-        }
-        return cosines, rare if cosines else self.find(terms, least, of_type, limit)
 
 
 @dataclass(frozen=True, slots=True)

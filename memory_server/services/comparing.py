@@ -2,8 +2,9 @@
 
 from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
-from memory_server.domain import differences, fact_text, similar, updates
+from memory_server.domain import differences, fact_text, parts, similar, updates
 from memory_server.domain.caller import Caller
 from memory_server.domain.consolidation import THRESHOLD, Likeness, Text, may_be_close
 from memory_server.domain.consolidation import compare as likeness
@@ -17,7 +18,6 @@ from memory_server.language import query
 from memory_server.project import Project
 from memory_server.services.meaning import Fresh
 from memory_server.services.prepared import PreparedTexts
-from memory_server.storage.memories import Near
 from memory_server.storage.tx import Tx
 from memory_server.storage.vectors import STORING, TextFilter
 
@@ -137,11 +137,18 @@ def _beside(
     """Return the memories nearest in meaning, each with its cosine, and those that may share most words. Where meaning
     is compared, common words are not looked up: a text that says the same in common words is near in meaning too."""
     where, phrases = Filter(project=written.project or ""), _phrases(written.text)
-    if fresh is not None:
-        near = Near(fresh.space_id, fresh.vectors[0], NEAREST, STORING)
-        return tx.peers.beside(phrases, THRESHOLD, where, written.type, PEERS, near)
     space_id = written.fresh.space_id if written.fresh else 0
-    return {}, tx.peers.find(phrases, THRESHOLD, replace(where, type=written.type), PEERS, space_id)
+    find = partial(
+        tx.peers.find, phrases, THRESHOLD, replace(where, type=written.type), PEERS, space_id=space_id
+    )
+    if fresh is None:
+        return {}, find()
+    nearest, sharing = tx.together(
+        lambda: tx.embeddings.nearest(Embedded.MEMORIES, space_id, fresh.vectors[0], where, NEAREST, STORING),
+        lambda: find(rare_only=True),
+    )
+    cosines = {MemoryId(id): cosine for id, cosine in nearest.items() if not parts.number_of(id)}
+    return cosines, sharing if cosines else find()
 
 
 def _close(tx: Tx, text: Text, ids: Sequence[MemoryId], texts: PreparedTexts) -> Sequence[Memory]:

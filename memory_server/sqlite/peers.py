@@ -2,20 +2,18 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memory_server.domain import parts
 from memory_server.domain.embedding import Embedded
-from memory_server.domain.memory import Filter, MemoryId, MemoryType
+from memory_server.domain.memory import Filter, MemoryId
 from memory_server.sqlite.candidates import Candidates
-from memory_server.sqlite.embeddings import Embeddings
 from memory_server.sqlite.tx import Tx
 from memory_server.sqlite.words import quoted
 from memory_server.storage import peers
-from memory_server.storage.memories import Near
 
 
 def _most_frequent(rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -48,22 +46,6 @@ class Peers:
         best = _most_frequent(np.array(rows, np.int64))
         passing_ids = Candidates(self.tx).first_passing(Embedded.MEMORIES, best, filter, limit, space_id)
         return list(map(MemoryId, passing_ids))
-
-    def beside(
-        self,
-        terms: Sequence[str],
-        least: float,
-        filter: Filter,
-        type: MemoryType | None,
-        limit: int,
-        near: Near,
-    ) -> tuple[dict[MemoryId, float], list[MemoryId]]:
-        nearest = Embeddings(self.tx).nearest(
-            Embedded.MEMORIES, near.space_id, near.vector, filter, near.limit, near.effort
-        )
-        cosines = {MemoryId(id): cosine for id, cosine in nearest.items() if not parts.number_of(id)}
-        of_type = replace(filter, type=type)
-        return cosines, self.find(terms, least, of_type, limit, near.space_id, rare_only=bool(cosines))
 
     def _groups(self, terms: Sequence[str], least: float, rare_only: bool) -> peers.Groups:
         """Group the terms; the later ones are looked up only where the first ones are not rare enough."""

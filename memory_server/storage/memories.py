@@ -1,13 +1,10 @@
 """Typed memories, their counts and uses, and what a briefing needs of them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.embedding import Vector
 from memory_server.domain.memory import Filter, Memory, MemoryDraft, MemoryId, MemoryType, Past
-from memory_server.storage.vectors import Effort
 
 
 class Memories(Protocol):
@@ -92,16 +89,6 @@ class Standing(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Near:
-    """Which memories near a vector are wanted: at most `limit`, in a space, with this effort."""
-
-    space_id: int
-    vector: Vector
-    limit: int
-    effort: Effort
-
-
 class Peers(Protocol):
     """The memories that may share most words with a text."""
 
@@ -122,20 +109,5 @@ class Peers(Protocol):
 
         `rare_only`: memories that hold no rare term of these groups are left out, for a caller that finds them by their
         meaning. Else many are read in a large store for a text of common words.
-        """
-        ...
-
-    def beside(
-        self,
-        terms: Sequence[str],
-        least: float,
-        filter: Filter,
-        type: MemoryType | None,
-        limit: int,
-        near: Near,
-    ) -> tuple[dict[MemoryId, float], list[MemoryId]]:
-        """The memories nearest in meaning, each with its cosine; and what `find` gives for a type.
-
-        If any is near, `find` looks for rare terms only. Parts of long memories are left out.
         """
         ...

@@ -74,7 +74,7 @@ def vectors() -> list[Vector]:
 def used(tx: Transaction, kind: Embedded, query: Vector, wanted: TextFilter) -> set[str]:
     """The indexes of vectors that are looked through."""
     with plans.asked() as statements:
-        NearestQuery(tx, kind, 1, query, wanted, 10, SEARCHING).nearest().cosines()
+        NearestQuery(tx, kind, 1, query, wanted, 10, SEARCHING).cosines()
     nodes = [node for plan in plans.plans(tx, statements) for node in plans.nodes(plan)]
     return {
         node["Index Name"]

@@ -25,6 +25,7 @@ from memory_server.services.recall import RecallService, RecallWish
 from memory_server.services.resume import ResumeService, Wording
 from memory_server.services.turns import TurnService
 from memory_server.storage.database import Database
+from memory_server.storage.peers import COUNTED
 from tests.conftest import Clock
 
 pytestmark = pytest.mark.both_stores
@@ -83,6 +84,15 @@ def test_what_was_stored_before_the_model_was_there_is_told_later_once(home: Hom
     home.work()
     assert home.told() == [MAY_REPLACE]
     assert home.told() == []
+
+
+def test_a_twin_in_common_words_is_found_while_nothing_of_the_project_has_a_vector(home: Home) -> None:
+    home.work()
+    with home.database.write() as tx:
+        for number in range(COUNTED):
+            draft = MemoryDraft(f"The code of the allotment gate is {number}", MemoryType.LEARNING, "home")
+            tx.memories.insert(draft, HOME)
+    assert home.store("The code of the allotment gate is 7").consolidated
 
 
 def test_a_briefing_tells_only_the_newer_one_and_what_it_may_replace(home: Home) -> None:
