@@ -62,11 +62,14 @@ ALIKE = 0.5
 _MONTHS = "jan|feb|mar|apr|june?|july?|aug|sept?|oct|nov|dec"
 _A_TIME = re.compile(
     rf"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|week(?:end)?s?|month|year|(?:{_MONTHS})(?:[a-z]+)?|may"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|20\d\d|morning|since)\b"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|20\d\d|morning|since"
+    r"|gestern|heute|morgen|uhr|seit|januar|februar|märz|mai|juni|juli|oktober|dezember"
+    r"|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|wochen?|monate?n?|jahre?n?)\b"
     r"|\d+[月日号]|昨天|今天|明天|[上下]个?[周月]|[去今明]年|周[一二三四五六日末]|星期|[天年]前|最近|\d+[:：]\d\d|点"
 )
 _A_NUMBER = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twice|once|couple|several|dozen)\b"
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twice|once|couple|several|dozen"
+    r"|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|zwölf|einmal|zweimal)\b"
     r"|[一二两三四五六七八九十百千万几]+[个只本次岁位年天条张件名元块]"
 )
 _SPEAKER = re.compile(r"\s*([^:：\n]{1,30})[:：]")

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -37,14 +38,39 @@ ENGLISH_STOP_WORDS = frozenset(
 )
 """Words that carry no meaning in a question, so they are no terms (the usual list of English information retrieval)."""
 
+GERMAN_STOP_WORDS = frozenset(
+    """
+    aber alle allem allen aller alles andere anderen auch auf aus bei beim bist dabei damit dann darf darfst das
+    dass daß dein deine der deren dessen dich dies diese diesem diesen dieser dieses dir doch dort durch ein eine
+    einem einen einer eines etwas euch euer eure für gegen gibt hab habe haben hast hatte hatten hätte heißt hier
+    ich ihm ihn ihnen ihr ihre ihrem ihren ihrer ist jede jedem jeden jeder jedes kann kannst kein keine keinem
+    keinen keiner können könnte lautet mein meine meinem meinen meiner mich mir muss musst müssen nach nicht nichts
+    noch nun nur oder ohne schon sehr sein seine seinem seinen seiner seit sich sind soll sollen sollte sondern über
+    und uns unser unsere unserem unseren unserer unter viel viele vom wann waren warum weil welche welchem welchen
+    welcher welches wem wenn wer werde werden weshalb wie wieder wieso wieviel wir wird woher wohin wollen worden
+    wurde wurden würde zum zur zwischen
+    """.split()
+)
+"""Words that carry no meaning in a German question, and are no words of English."""
+
+_GERMAN_OR_ENGLISH = frozenset(
+    "ab als bin bis da dem den denn des die du er es hat im ja mal man mit ob sie um von vor wen war wo zu".split()
+)
+"""The same that also are English words, names or signs (die, hat, man, MIT): stop words in a German text only."""
+
 CHINESE_STOP_WORDS = """
     什么时候 为什么 怎么样 是不是 有没有 什么 怎么 如何 为何 哪些 哪个 哪里 哪儿 多少 几个 这个 那个 我们 你们 他们
     她们 它们 是否 可以 一个 请问 关于 因为 所以 但是 如果 已经 还是 或者 以及 我 你 他 她 它 谁 请 吗
     """.split()
 """Chinese stop words, longest first; they are removed from a run before it is split. A list by hand."""
 
+_CONTRACTED = re.compile("['’](?:s|re|ve|ll|d|m)$")
+"""The possessive or a short verb at the end of a word."""
+
 SYMBOL = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf]")
 """Emoji and dingbats: the index has no terms for them, so texts are searched for them directly."""
+
+_STOP_WORDS = ENGLISH_STOP_WORDS | GERMAN_STOP_WORDS | _GERMAN_OR_ENGLISH
 
 _CHINESE_STOPS = re.compile("|".join(CHINESE_STOP_WORDS))
 
@@ -75,16 +101,28 @@ def index_phrase(word: str) -> str:
 
 def _terms(text: str, *, stops: bool) -> list[str]:
     terms: list[str] = []
-    for match in _RUN.finditer(_spaced(fold(text))):
+    matches = list(_RUN.finditer(_spaced(fold(text))))
+    stop_words = _stop_words(match[0] for match in matches) if stops else frozenset()
+    for match in matches:
         run = match[0]
         if not match["spaceless"]:
-            if _has_letter(run) and not (stops and run in ENGLISH_STOP_WORDS):
+            if _has_letter(run) and stop_words.isdisjoint([run, uncontracted(run)]):
                 terms.append(run)
             continue
         for part in _CHINESE_STOPS.split(run) if stops else [run]:
             # The index has no terms for radicals such as ⺀: they are searched for in the text itself.
             terms.extend(filter(_has_letter, _pairs(part, stops=stops)))
     return terms
+
+
+def uncontracted(word: str) -> str:
+    """The word without a possessive or a short verb at its end: who for who's."""
+    return _CONTRACTED.sub("", word)
+
+
+def _stop_words(runs: Iterable[str]) -> frozenset[str]:
+    """The stop words of a text in the alphabet: those of English, and of German where it has one of these."""
+    return ENGLISH_STOP_WORDS if GERMAN_STOP_WORDS.isdisjoint(runs) else _STOP_WORDS
 
 
 def _spaced(text: str) -> str:

@@ -8,7 +8,12 @@ from typing import Any
 
 from memory_server.domain.short_term import SEAM, Keyword, tf_idf
 from memory_server.language import dates, numbers
-from memory_server.language.query import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS, STOP_CHARACTERS
+from memory_server.language.query import (
+    CHINESE_STOP_WORDS,
+    ENGLISH_STOP_WORDS,
+    GERMAN_STOP_WORDS,
+    STOP_CHARACTERS,
+)
 from memory_server.language.text import fold, has_han, words
 from memory_server.nlp import Segmenter
 from memory_server.nlp.compat import idf_table
@@ -29,7 +34,7 @@ LONGEST = 100
 STEMS = 8192
 """English words whose stem is cached. A choice: more than the different words of a long conversation."""
 
-_STOP_WORDS = ENGLISH_STOP_WORDS | frozenset(CHINESE_STOP_WORDS) | STOP_CHARACTERS
+_STOP_WORDS = ENGLISH_STOP_WORDS | GERMAN_STOP_WORDS | frozenset(CHINESE_STOP_WORDS) | STOP_CHARACTERS
 """Words that are never keywords."""
 
 _PLAIN = re.compile(r"[a-z]{3,}(?:['’]s)?")
