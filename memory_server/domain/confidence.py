@@ -128,7 +128,8 @@ def _among(signals: Signals, lead: float, usual: float, place: int) -> list[floa
 def is_answered(ranked: Sequence[Signals], chances: Sequence[float], meaning: bool) -> bool:
     """True if what is stored answers a question at all; `chances` are the `probabilities` of the same ranking.
 
-    Among few texts none stands out: there the probability of the best one decides.
+    Among few texts none stands out: there the probability of the best one decides. Of several questions, whose best
+    texts come first, one that is answered is enough.
     """
     if not ranked:
         return False
@@ -138,17 +139,25 @@ def is_answered(ranked: Sequence[Signals], chances: Sequence[float], meaning: bo
         return chances[0] >= LIKELY_BY_WORDS
     if len(ranked) < FAR:
         return chances[0] >= LIKELY
-    intercept, *weights = _coefficients()[TRANSLATED if ranked[0].translated else ANSWERED]
-    return float(of_best(ranked, chances) @ np.array(weights)) + intercept >= 0
+    firsts = zip(ranked[: ranked[0].questions], chances, strict=False)
+    return any(_seems_answered(best, chance) for best, chance in firsts)
+
+
+def _seems_answered(best: Signals, chance: float) -> bool:
+    intercept, *weights = _coefficients()[TRANSLATED if best.translated else ANSWERED]
+    return float(of_best(best, chance) @ np.array(weights)) + intercept >= 0
 
 
 WITHOUT_WORDS = np.array([0, 1, 0, 0, 1, 0, 0, 0])
 """The inputs of `of_best` that hold where question and text are in two languages: the cosine and the lead."""
 
 
-def of_best(ranked: Sequence[Signals], chances: Sequence[float]) -> Numbers:
-    """The inputs of the model that tells whether anything answers, of shape (inputs,): all are of the best text."""
-    best, chance = ranked[0], min(max(chances[0], SURE), 1 - SURE)
+def of_best(best: Signals, chance: float) -> Numbers:
+    """The inputs of the model that tells whether anything answers, of shape (inputs,): all are of the best text.
+
+    `chance` is the probability that it answers.
+    """
+    chance = min(max(chance, SURE), 1 - SURE)
     return np.array(
         [
             log(chance / (1 - chance)),

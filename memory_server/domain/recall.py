@@ -29,6 +29,9 @@ the best text's, and where the question asks for a sum, to which many texts belo
 WITH_WORD = 0.03
 """Probability below which no text is part of an answer: a text that has a telling word may be the second half of it."""
 
+OF_WORD = 3
+"""Lines of an answer that have a telling word of the question, from which on it is no reason for another line."""
+
 TELLING = 0.02
 """Share of ordinary texts from which on a word is too common to tell what a text is about."""
 
@@ -149,14 +152,22 @@ def _likely(question: str, hits: Sequence[Found]) -> list[Found]:
     stems = [_stem(term) for term in query.parse(question).terms if background.share(term) < TELLING]
     of_best = OF_SUM if questions.read(question).adds_up else OF_BEST
     floor = max(LEAST, of_best * hits[0].score) if hits else LEAST
-
-    def is_likely(hit: Found) -> bool:
-        if hit.score >= floor:
-            return True
+    likely: list[Found] = []
+    texts_with: Counter[str] = Counter()
+    for hit in hits:
         folded = fold(f"{hit.ref} {hit.said}")
-        return hit.score >= WITH_WORD and any(stem in folded for stem in stems)
+        words = [stem for stem in stems if _begins_word(stem, folded)]
+        is_new = hit.score >= WITH_WORD and any(texts_with[word] < OF_WORD for word in words)
+        if is_new or hit.score >= floor:
+            likely.append(hit)
+            texts_with.update(words)
+    return likely
 
-    return [hit for hit in hits if is_likely(hit)]
+
+def _begins_word(stem: str, folded: str) -> bool:
+    """True if a word of the text begins with the stem, or if the text has it where no spaces part words."""
+    start = r"(?<![a-z0-9])" if stem.isascii() else ""
+    return re.search(start + re.escape(stem), folded) is not None
 
 
 def excerpt(text: str, terms: Sequence[str], most: float) -> str:
@@ -188,7 +199,7 @@ def _value(folded: str, terms: Sequence[str]) -> float:
 
 
 def _stem(term: str) -> str:
-    plain = term.replace(" ", "")
+    plain = query.uncontracted(term).replace(" ", "")
     return plain[: max(4, len(plain) - 2)] if plain.isascii() and plain.isalpha() else plain
 
 

@@ -9,8 +9,20 @@ MOST_PARTS = 4
 _LEAST = 5
 """Letters and digits of the shortest piece that asks for something."""
 
+_LEADS = "about|at|by|for|from|in|on|since|until|with|ab|an|auf|bei|bis|für|in|mit|seit|um|von"
+_ASKING = (
+    "who(?:se|m)?|what|when|where|which|why|how|wer|wessen|wem|wen|was|wann|wo|wohin|woher|warum|weshalb|wie"
+    "|welche[mnrs]?"
+)
+"""Words that may stand before a word with which a question begins, and such words, in English and German."""
+
+_LEANING = r"[^?!.]*\b(?:it|he|she|him|hers?|his|they|them|theirs?|es|er|sie|ihn|ihm|ihr|ihnen)\b"
+"""A pronoun for what the words before it name: such a question is not asked alone."""
+
 _JOINT = re.compile(
-    r"[,，]?\s*(?:\b(?:and also\b|also,|in addition,|additionally,|by the way,)"
+    r"[,，]?\s*(?:\b(?:and also\b|also,|in addition,|additionally,|by the way,|außerdem\b|übrigens,)"
+    rf"|(?<=\w)[,，]?\s\b(?:and|und)\s(?!{_LEANING})"
+    rf"(?=(?:(?:{_LEADS})\s)?(?:{_ASKING})\b(?!\s(?:i|we|you|the|my|our)\b)(?:\W+\w+){{2}})"
     r"|(?<![^\s,，.。?？!！;；…])(?:另外|此外|还有|顺便问一下))[,，:：]?\s*",
     re.IGNORECASE,
 )
@@ -37,20 +49,22 @@ _EDGES = " ，,。.、:："
 _BREAK = "\x1e"
 
 _WHEN = re.compile(
-    r"\bwhen\b|what (?:date|day|month|year|time)|how long|which (?:day|month|year|week)"
+    r"\b(?:when|wann)\b|(?:what|welche[mnrs]?) (?:date|day|month|year|time|datum|tag|monat|jahr)"
+    r"|how long|wie lange|which (?:day|month|year|week)|wie ?viel uhr"
     r"|什么时候|何时|哪[天年月]|几[号月点]|多久|时间|日期"
 )
 _HOW_MANY = re.compile(
-    r"how (?:many|much|old|often|far|tall)|what number|多少|几[个只本次岁位天条张件名块]|多[大高远重]|年龄"
+    r"how (?:many|much|old|often|far|tall)|what number|\bwie ?(?:viele?|alt|oft|weit|hoch|gro(?:ß|ss)|teuer)\b"
+    r"|多少|几[个只本次岁位天条张件名块]|多[大高远重]|年龄"
 )
 _SUM = re.compile(
     r"\b(?:total|altogether|in all|so far|average|on track)\b"
     r"|\b(?:meet|met|meeting|reach\w*|within|over|under|exceed\w*|hit\w*)\b.{0,40}\b(?:goal|target|budget|limit)"
     r"|how much (?:have|had|did|do) \w+ (?:\w+ )?(?:spen[dt]|pa(?:y|id)|saved?|earn(?:ed)?|used?|owed?)\b"
     r"|how (?:many|much|often)\b.{0,40}\b(?:this|last|past|per|each|every|a) (?:day|week|month|year)"
-    r"|一共|总共|共计|合计|总计|总额|累计|平均|加起来|[花用赚存]了多少|(?:达到|超过|完成)了?.{0,10}(?:目标|预算)"
+    r"|\b(?:insgesamt|zusammen|gesamt|durchschnitt\w*)\b|一共|总共|共计|合计|总计|总额|累计|平均|加起来|[花用赚存]了多少|(?:达到|超过|完成)了?.{0,10}(?:目标|预算)"
 )
-_MINE = re.compile(r"\b(?:i|my|me|mine|i've|i'm|we|our)\b|我")
+_MINE = re.compile(r"\b(?:i|my|me|mine|i've|i'm|we|our|ich|mich|mir|mein\w{,2}|wir|uns|unser\w{,2})\b|我")
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,3 +137,10 @@ def test_behind_a_text_that_is_far_ahead_the_others_are_less_likely() -> None:
         confidence.probabilities([sure(score), *[sure(0.5)] * 5], True)[1] for score in (1.2, 0.52)
     )
     assert behind < beside
+
+
+def test_of_several_questions_one_that_is_answered_is_enough() -> None:
+    several = [replace(signals, questions=2) for signals in (unsure(), sure(), *[unsure()] * 20)]
+    assert confidence.is_answered(several, [0.1, 0.9, *[0.01] * 20], meaning=True)
+    single = [replace(signals, questions=1) for signals in several]
+    assert not confidence.is_answered(single, [0.1, 0.9, *[0.01] * 20], meaning=True)

@@ -67,6 +67,18 @@ def test_the_second_half_of_an_answer_is_told_though_the_first_is_far_likelier(
     assert [hit.ref for hit in alone.items] == ["m1"]
 
 
+def test_a_word_of_the_question_brings_three_lines_and_only_where_a_word_begins_with_it() -> None:
+    unlikely = [memory(number, f"Kettle {number} is red.", 0.04) for number in range(2, 9)]
+    inside = memory(9, "The skittles are in the shed.", 0.045)
+    answer = compose(memory(1, "Anna sells kettles.", 0.9), inside, *unlikely, question="Who sells kettles?")
+    assert [hit.ref for hit in answer.items] == ["m1", "m2", "m3"]
+
+
+def test_a_name_in_the_possessive_is_a_word_of_the_question() -> None:
+    hits = memory(1, "Her appointment was moved.", 0.9), memory(2, "Ellie: 28 October.", 0.1)
+    assert [hit.ref for hit in compose(*hits, question="When is Ellie's appointment?").items] == ["m1", "m2"]
+
+
 def test_of_two_that_say_the_same_the_better_is_shown() -> None:
     turn = Found(Recallable.TURN, "t7", "The standup moved to 9:30", "2026-03-13", 0.4)
     assert [each.ref for each in compose(memory(1, "The standup moved to 9:30."), turn).items] == ["m1"]

@@ -28,6 +28,10 @@ CHATTY = st.lists(PIECES, max_size=14).map("".join)
         "pve-01",
         "v18.2",
         "Also, what is my name?",
+        "Where do Ann and Ben live?",
+        "Who asked for it, and when?",
+        "Who saw the cello, and what did it cost?",
+        "How many days are between when I began and when I ended?",
         "It is raining again. When is my flight?",
         "🚀",
         "?",
@@ -49,6 +53,8 @@ def test_one_question_has_no_parts(text: str) -> None:
         ("我的猫叫什么名字？我妹妹住在哪里？", ("我的猫叫什么名字？", "我妹妹住在哪里？")),
         ("我的猫叫什么名字？另外，我妹妹住在哪里？", ("我的猫叫什么名字？", "我妹妹住在哪里？")),
         ("我的猫叫什么名字？还有我妹妹住在哪里？", ("我的猫叫什么名字？", "我妹妹住在哪里？")),
+        ("When is it due, and who's the mechanic?", ("When is it due?", "who's the mechanic?")),
+        ("Was kostet das Rad, und ab wann ist Anna da?", ("Was kostet das Rad?", "ab wann ist Anna da?")),
         (f"{STAGING}\n{OWNER}\nWhen is the release?", (STAGING, OWNER, "When is the release?")),
     ],
 )
@@ -104,6 +110,10 @@ def test_no_more_parts_than_the_limit() -> None:
         ("她有多少只猫？", False, True, False),
         ("他多大了？", False, True, False),
         ("谁负责账单？", False, False, False),
+        ("Ab wann ist der Laden zu?", True, False, False),
+        ("An welchem Tag kommt sie?", True, False, False),
+        ("Wie viele Räder haben wir?", False, True, True),
+        ("Wie heißt meine Katze?", False, False, True),
     ],
 )
 def test_the_kind_of_the_answer(text: str, when: bool, how_many: bool, mine: bool) -> None:

@@ -113,7 +113,7 @@ def best_texts(store: Store, embedder: RememberedEmbedder) -> Iterator[tuple[str
                 continue
             signals = [signals for _, signals in ranked]
             model = confidence.TRANSLATED if signals[0].translated else confidence.ANSWERED
-            row = confidence.of_best(signals, confidence.probabilities(signals, meaning=True))
+            row = confidence.of_best(signals[0], confidence.probabilities(signals, meaning=True)[0])
             if model == confidence.TRANSLATED:
                 row = row * confidence.WITHOUT_WORDS
             is_stored = any(question is other for other in stored)
