@@ -29,18 +29,37 @@ def main() -> int:
                 return 0
             code = hook(sys.argv[2:])
             os._exit(code)  # all is written and closed; to take down the modules costs a tenth
-    early = None
+        case ["engine", "run", path, identity]:
+            return _engine(path, identity)
+    front = None
     server_flags = None if "_MEMORY_SERVER_COMPLETE" in os.environ else flags.of_server(sys.argv[1:])
     if server_flags is not None:
         import signal
 
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # so Ctrl-C during the imports prints no traceback
-        from memory_server.mcp.early import begun
+        from memory_server.front.main import begun, relayed
 
-        early = begun(server_flags, os.environ)
+        front = begun(server_flags, os.environ)
+        if front is not None:
+            relayed(front, server_flags, os.environ)
     from memory_server.cli.main import main as run
 
-    return _left_by_threads(run(early=early))
+    return _left_by_threads(run(front=front))
+
+
+def _engine(path: str, identity: str) -> int:
+    """Run the engine that a front has started. It listens before the rest is imported."""
+    from pathlib import Path
+
+    from memory_server.engine.door import Door
+
+    os.setsid()
+    os.chdir("/")
+    door = Door(Path(path))
+    from memory_server.cli.guard import configured, guarded
+    from memory_server.engine.process import run
+
+    return guarded(lambda: run(door, identity, configured({})))
 
 
 def _left_by_threads(code: int) -> int:

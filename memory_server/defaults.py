@@ -15,3 +15,11 @@ def cache() -> Path:
     from platformdirs import user_cache_path
 
     return user_cache_path("memory-server", appauthor=False)
+
+
+def folder() -> Path:
+    """The working folder; where that was deleted, the user's own."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return Path.home()

@@ -1,6 +1,9 @@
 """The flags of the server, known without the settings, whose import takes longer than the first answers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+PREFIX = "MEMORY_SERVER_"
+"""Of the environment variables of the settings."""
 
 SERVE = "serve"
 
@@ -12,7 +15,7 @@ SWITCHES = frozenset(
 SETTINGS = SWITCHES.union(
     "db project embedder embedder_url toolsets tools exclude_tools hooks_off score_share cleanup_days cleanup_floor "
     "cleanup_keeps http http_hosts http_rate oauth_issuer oauth_audience oauth_person oauth_projects audit log_level "
-    "session".split()
+    "session engine engine_idle".split()
 )
 
 
@@ -43,3 +46,12 @@ def of_server(arguments: Sequence[str]) -> dict[str, object] | None:
         else:
             return None
     return values if serve < 2 else None
+
+
+def value_of(name: str, server_flags: Mapping[str, object], environment: Mapping[str, str]) -> str:
+    """The value of a setting, as text: of its flag, else of its variable; '' where there is neither."""
+    variables = (
+        value for variable, value in environment.items() if variable.upper() == PREFIX + name.upper()
+    )
+    value = server_flags.get(name, next(variables, ""))
+    return "true" if value is True else str(value)

@@ -116,6 +116,18 @@ class Settings(BaseSettings):
         default=False,
         description="Open no local socket on which hooks of the same user ask for meaning; hooks ask none.",
     )
+    engine: Literal["auto", "off"] = Field(
+        default="auto",
+        description="`auto`: all clients of one user and one database share one process, the engine, which the first "
+        "of them starts. `off`: each has a process of its own. There is no engine on Windows and over HTTP.",
+    )
+    engine_idle: float = Field(
+        default=60,
+        ge=0,
+        le=86_400,
+        allow_inf_nan=False,
+        description="Seconds after which an engine ends that nobody is connected to.",
+    )
     no_early_answers: bool = Field(
         default=False,
         description="Give no first answers while the server is still starting.",
@@ -198,12 +210,12 @@ class Settings(BaseSettings):
     @property
     def here(self) -> Project:
         """The project that the settings name, else the project of the working folder."""
+        return self.project_in(defaults.folder())
+
+    def project_in(self, folder: Path) -> Project:
+        """The project that the settings name, else the project of a folder."""
         if self.project is not None and not self.project.strip():
             return NONE
-        try:
-            folder = Path.cwd()
-        except FileNotFoundError:  # it was deleted
-            folder = Path.home()
         return project_of(self.project, folder)
 
     @property

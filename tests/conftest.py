@@ -78,6 +78,9 @@ STORES = ("sqlite", pytest.param("postgres", marks=pytest.mark.second_store))
 ALL_ON_BOTH = bool(os.environ.get("BOTH_STORES"))
 """Whether every test that can runs on both stores, not only those marked `both_stores`."""
 
+WITH_ENGINE = bool(os.environ.get("WITH_ENGINE"))
+"""Whether the servers of all tests are engines, not only those of `tests/engine`."""
+
 SmallDisk = Callable[[int], Path]
 
 Sqlite = Callable[..., str]
@@ -427,6 +430,8 @@ def user_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str,
     folders = {name: str(home if name in names[:2] else home / name.lower()) for name in names}
     # Its name is short: it goes into the path of a socket.
     folders["XDG_RUNTIME_DIR"] = str(tmp_path_factory.mktemp("run"))
+    folders["MEMORY_SERVER_ENGINE"] = "auto" if WITH_ENGINE else "off"
+    folders["MEMORY_SERVER_ENGINE_IDLE"] = "0.5"
     with pytest.MonkeyPatch.context() as patch:
         for name in list(os.environ):
             if name.startswith(("MEMORY_SERVER_", "CLAUDE_")):

@@ -156,6 +156,8 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
         "AUDIT": "/var/log/audit.log",
         "AUDIT_REQUIRED": "1",
         "LOG_LEVEL": "ERROR",
+        "ENGINE": "off",
+        "ENGINE_IDLE": "5",
         "SESSION": "s1",
     }
     for name, value in given.items():
@@ -169,6 +171,7 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
     assert (settings.read_only, settings.allow_secrets, settings.no_digests) == (True, True, True)
     assert settings.no_learning
     assert settings.no_early_answers
+    assert (settings.engine, settings.engine_idle) == ("off", 5)
     assert (settings.embedder, settings.log_level, settings.session) == ("hashing", "ERROR", "s1")
     assert settings.embedder_url == "http://localhost:11434/v1"
     assert (settings.score_share, settings.cleanup_days) == (0.25, 30.5)

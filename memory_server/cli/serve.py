@@ -1,35 +1,35 @@
 """`memory-server serve`: the server over standard input and output, or over HTTP."""
 
+import asyncio
 import os
+import signal
+import socket
 import sys
 import threading
-import uuid
-from contextlib import suppress
-from typing import TYPE_CHECKING
+import time
+from functools import partial
 
-from memory_server.cli import arenas
-from memory_server.domain.caller import Caller
-from memory_server.errors import MemoryServerError
-from memory_server.mcp import listed
-from memory_server.mcp.early import Early
-from memory_server.mcp.server import MemoryServer
-from memory_server.mcp.stdio import serve as serve_stdio
+import anyio
+
+from memory_server import defaults
+from memory_server.engine import arenas
+from memory_server.engine.sessions import Sessions
+from memory_server.front.main import Front
+from memory_server.front.session import Session
+from memory_server.mcp import listed, streams
 from memory_server.settings import Settings
 
-if TYPE_CHECKING:
-    from memory_server.app import Services
-    from memory_server.hook.answering import Answering
-    from memory_server.mcp.work import Work
-
-OPENING = 0.5
-"""Seconds that the file has to be opened before the first call begins, so that a call which comes with the end of the
-input is answered. A file that is locked or migrated takes longer, and keeps nothing else waiting."""
+CLOSING = 0.2
+"""Seconds that a call which still runs has when the client has gone."""
 
 
-def serve(settings: Settings, early: Early | None = None) -> None:
-    """Serve until the input ends or a signal asks to stop. Never returns: the process ends here.
+def serve(settings: Settings, front: Front | None = None) -> None:
+    """Serve in this process, until the input ends or a signal asks to stop. Never returns: the process ends here.
 
-    `early` has answered the client meanwhile.
+    `front` has answered the client meanwhile.
+
+    Raises:
+        OSError: the system does not give what serving needs, such as open files.
     """
     arenas.keep_few()
     if settings.http is not None:
@@ -43,67 +43,50 @@ def serve(settings: Settings, early: Early | None = None) -> None:
             "To connect one, type: memory-server install CLIENT",
             file=sys.stderr,
         )
-    # If no session id is given, each process is a session of its own.
-    session, project = settings.session or f"process-{uuid.uuid4().hex}", settings.here
-
-    def caller(client: str | None, _: object) -> Caller:
-        return Caller(client, session, project)
-
-    later = Later(settings)
-    server = MemoryServer(listed.chosen(settings), later.work, caller, settings.log_level)
-    # On Windows what is imported later could wait for ever beside a blocked read of standard input; an audit log that
-    # cannot be written keeps the server from starting.
-    if os.name == "nt" or settings.audit is not None:
-        later.work()
-    serve_stdio(server, later.close, early or Early())
-
-
-class Later:
-    """The services and all that works with them. To import them takes half as long as the SDK, so they are made by the
-    first call that needs them, or when the client is quiet."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._making = threading.Lock()
-        self._services: Services | None = None
-        self._hooks: Answering | None = None
-        self._work: Work | None = None
-
-    def work(self) -> "Work":
-        """Make what carries out the calls, once, in whichever thread asks first."""
-        with self._making:
-            if self._work is None:
-                self._work = self._make()
-            return self._work
-
-    def close(self, timeout: float) -> None:
-        """Close all. What is being made just now has written nothing yet: the process may end."""
-        if self._making.acquire(timeout=timeout):
-            try:
-                if self._hooks is not None:
-                    self._hooks.close()
-                if self._services is not None:
-                    self._services.close(timeout)
-            finally:
-                self._making.release()
-
-    def _make(self) -> "Work":
-        from memory_server import app
-        from memory_server.cli.served import audit_of, hooks_of, start, work_of
-
-        services = app.build(self._settings)
-        work = work_of(services, audit_of(self._settings))
-        start(services)
-        self._services = services
-        opening = threading.Thread(target=_open, args=(services,), name="opening", daemon=True)
-        opening.start()
-        opening.join(OPENING)
-        if not self._settings.no_socket:
-            self._hooks = hooks_of(services)
-            self._hooks.start()
-        return work
+    listed.chosen(settings)
+    sessions = Sessions(settings)
+    if front is None:
+        # Only now: on Windows a library that is imported beside a blocked read of standard input can wait for ever.
+        front = Front(Session(None, frozenset()))
+        front.start()
+    front.leave = partial(_leave, sessions)
+    try:
+        anyio.run(_serve, settings, sessions, front)
+    except OSError:
+        sys.unraisablehook = _say_nothing  # an event loop that is half made complains when it is taken down
+        raise
 
 
-def _open(services: "Services") -> None:
-    with suppress(MemoryServerError):  # each call tells it
-        services.database.open()
+async def _serve(settings: Settings, sessions: Sessions, front: Front) -> None:
+    ours, fronts = socket.socketpair()
+    reader, writer = await asyncio.open_connection(sock=ours, limit=streams.LONGEST)
+    threading.Thread(target=front.relay_over, args=[fronts], name="server", daemon=True).start()
+    async with anyio.create_task_group() as tasks:
+        if os.name != "nt":
+            tasks.start_soon(_leave_on_signal, front)
+        await sessions.serve(settings, defaults.folder(), reader, writer)
+        writer.close()
+        await anyio.sleep_forever()  # the front ends the process when the client has got all
+
+
+async def _leave_on_signal(front: Front) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async for _ in signals:
+            threading.Thread(target=front.leave, name="leave", daemon=True).start()
+
+
+def _leave(sessions: Sessions) -> None:
+    """Close the database and end the process, soon, even if a call is blocked."""
+    threading.Thread(target=_end_soon, name="end", daemon=True).start()
+    sessions.close(CLOSING)
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def _say_nothing(_: object) -> None:
+    pass
+
+
+def _end_soon() -> None:
+    time.sleep(2 * CLOSING)
+    os._exit(0)

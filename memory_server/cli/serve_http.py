@@ -13,9 +13,9 @@ from starlette.routing import Mount
 from memory_server import app
 from memory_server.app import Services
 from memory_server.cli.listening import listen
-from memory_server.cli.served import audit_of, hooks_of, start, work_of
 from memory_server.cli.view import CLIENT
 from memory_server.domain.caller import Caller
+from memory_server.engine.served import audit_of, hooks_of, start, work_of
 from memory_server.errors import Invalid, Mend
 from memory_server.mcp import listed
 from memory_server.mcp.http.app import PATH, HttpOptions, http_app
@@ -58,7 +58,7 @@ def serve_http(settings: Settings) -> None:
     callers = HttpCallers()
     audit = audit_of(settings)
     work = work_of(services, audit)
-    server = MemoryServer(listed.chosen(settings), lambda: work, callers, settings.log_level)
+    server = MemoryServer(listed.chosen(settings), work, callers, settings.log_level)
     metrics = partial(written, server, services.calls, services.waiting)
     keys = Keys(tokens, oauth)
     logins = None if audit is None else RefusedLogins(keys, audit.refused)

@@ -58,7 +58,7 @@ class _Stream:
 class ResourceChanges:
     """Compares after each write what clients know with what there is now, as each person sees it."""
 
-    def __init__(self, resources: "Callable[[], Resources]", callers: Callers) -> None:
+    def __init__(self, resources: "Resources", callers: Callers) -> None:
         self._resources = resources
         self._callers = callers
         self._known: dict[Person | None, list[str]] = {}
@@ -117,7 +117,7 @@ class ResourceChanges:
 
     def _text(self, address: str, caller: Caller) -> str | None:
         try:
-            return self._resources().read(address, caller)
+            return self._resources.read(address, caller)
         except MemoryServerError:  # it is told when it can be read
             return None
 
@@ -126,7 +126,7 @@ class ResourceChanges:
         reports.
         """
         try:
-            return [resource.uri for resource in self._resources().listed(Caller(person=acting.person()))]
+            return [resource.uri for resource in self._resources.listed(Caller(person=acting.person()))]
         except MemoryServerError as error:
             logger.info("the resources cannot be listed now: %s", type(error).__name__)
             return self._known.get(acting.person()) or []

@@ -21,7 +21,7 @@ __all__ = [
     "answer_resource_lists",
     "over_http",
     "run_over",
-    "stdio_streams",
+    "streams_of",
 ]
 
 VERSION = "2.3.0"
@@ -34,10 +34,17 @@ class Lines(Protocol):
     def __aiter__(self) -> AsyncIterator[str]: ...
 
 
+class Output(Protocol):
+    """The output of the SDK. Its signature asks for a file, but it only writes lines."""
+
+    async def write(self, text: str) -> None: ...
+    async def flush(self) -> None: ...
+
+
 @asynccontextmanager
-async def stdio_streams(lines: Lines) -> AsyncIterator[tuple[Any, WriteStream[SessionMessage]]]:
-    """The SDK's streams over standard output and over our own lines."""
-    async with stdio_server(stdin=cast(Any, lines)) as (incoming, outgoing):
+async def streams_of(lines: Lines, output: Output) -> AsyncIterator[tuple[Any, WriteStream[SessionMessage]]]:
+    """The SDK's streams over our own lines."""
+    async with stdio_server(stdin=cast(Any, lines), stdout=cast(Any, output)) as (incoming, outgoing):
         yield incoming, outgoing
 
 

@@ -113,7 +113,7 @@ class FirstAnswers:
         return False
 
     def _newest_result(self, method: str, params: Json) -> Json | None:
-        """The list of resources grows with the projects of the file: who is not told of that waits for the server."""
+        """The list of resources grows with the projects of the file: who does not listen waits for the engine."""
         if (
             method not in self._results
             or method in _OLDER_ONLY
@@ -126,7 +126,7 @@ class FirstAnswers:
 
     def _older_result(self, method: str, params: Json) -> Json | None:
         is_plain = not params or (params.keys() == {"_meta"} and not self._is_newest(params))
-        is_left = method in _NEWER_ONLY or method == "resources/list" or not self.has_shaken_hands
+        is_left = method in _NEWER_ONLY or not self.has_shaken_hands
         return self._results.get(method) if is_plain and not is_left else None
 
     def _acknowledgement(self, id: Id, params: Json) -> Json | None:

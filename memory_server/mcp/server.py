@@ -5,7 +5,7 @@ What the handshake and the list of tools do without is in `work`, which is impor
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -95,13 +95,13 @@ class MemoryServer(MCPServer[Any]):
     def __init__(
         self,
         listed: Sequence[ListedTool],
-        work: "Callable[[], Work]",
+        work: "Work",
         callers: Callers,
         log_level: str,
     ) -> None:
-        """`work` makes what carries out the requests, or gives what is made; it is asked on worker threads."""
+        """`work` carries out the requests."""
         logging.getLogger("mcp").setLevel(max(SDK_LOG, logging.getLevelNamesMapping()[log_level]))
-        self._changes = ResourceChanges(lambda: work().offers.resources, callers)
+        self._changes = ResourceChanges(work.offers.resources, callers)
         super().__init__(
             "memory-server",
             title=TITLE,
@@ -114,8 +114,7 @@ class MemoryServer(MCPServer[Any]):
         answer_completions(self, self._completed)
         answer_resource_lists(self, self._resources)
         self._listed = listed
-        self._make = work
-        self._made: Work | None = None
+        self._work = work
         self.slots = Slots(CALLS_AT_ONCE)
         self.trigger_slots = Slots(TRIGGERS_AT_ONCE)
         self._callers = callers
@@ -131,7 +130,7 @@ class MemoryServer(MCPServer[Any]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        work = await self._work("tools/call")
+        work = self._work
         tool, caller = work.tools.get(name), self._caller(context)
         call = Observed(name if tool else UNKNOWN, caller, arguments)
         with observed(work.observers, call):
@@ -171,29 +170,26 @@ class MemoryServer(MCPServer[Any]):
         self, ctx: ServerRequestContext[Any, Any], _: PaginatedRequestParams | None
     ) -> ListResourcesResult:
         caller, method = caller_of(self._callers, ctx), "resources/list"
-        work = await self._work(method)
-        listed = await self._carried_out(work, method, partial(work.offers.resources.listed, caller), caller)
+        listed = await self._carried_out(method, partial(self._work.offers.resources.listed, caller), caller)
         self._changes.listed([resource.uri for resource in listed])
         return ListResourcesResult(resources=listed)
 
     async def list_resource_templates(self) -> list[ResourceTemplate]:
-        return (await self._work("resources/templates/list")).offers.resources.templates()
+        return self._work.offers.resources.templates()
 
     async def read_resource(
         self, uri: AnyUrl | str, context: Context[Any, Any] | None = None
     ) -> Iterable[ReadResourceContents] | InputRequiredResult:
         caller, method = self._caller(context), "resources/read"
-        work = await self._work(method)
         from memory_server.mcp.resources import TEXT, memory_of
 
-        read = partial(work.offers.resources.read, str(uri), caller)
+        read = partial(self._work.offers.resources.read, str(uri), caller)
         about = {"id": memory_of(str(uri))}
-        text = await self._carried_out(work, method, read, caller, {"uri": visible(str(uri))}, about)
+        text = await self._carried_out(method, read, caller, {"uri": visible(str(uri))}, about)
         return [ReadResourceContents(visible(text), TEXT)]
 
     async def list_prompts(self) -> list[Prompt]:
-        work = await self._work("prompts/list")
-        return work.offers.prompts.listed(work.tools)
+        return self._work.offers.prompts.listed(self._work.tools)
 
     async def get_prompt(
         self,
@@ -202,46 +198,29 @@ class MemoryServer(MCPServer[Any]):
         context: Context[Any, Any] | None = None,
     ) -> GetPromptResult | InputRequiredResult:
         caller, method = self._caller(context), "prompts/get"
-        work = await self._work(method)
-        get = partial(work.offers.prompts.get, name, arguments or {}, work.tools, caller)
-        return await self._carried_out(work, method, get, caller)
+        get = partial(self._work.offers.prompts.get, name, arguments or {}, self._work.tools, caller)
+        return await self._carried_out(method, get, caller)
 
     async def _completed(
         self, ctx: ServerRequestContext[Any, Any], params: CompleteRequestParams
     ) -> CompleteResult:
         argument, chosen = params.argument, params.context.arguments if params.context else None
         caller, method = caller_of(self._callers, ctx), "completion/complete"
-        work = await self._work(method)
         complete = partial(
-            work.offers.completions.complete,
+            self._work.offers.completions.complete,
             params.ref,
             argument.name,
             argument.value,
             chosen or {},
             caller,
         )
-        return CompleteResult(completion=await self._carried_out(work, method, complete, caller))
+        return CompleteResult(completion=await self._carried_out(method, complete, caller))
 
     def _caller(self, context: Context[Any, Any] | None) -> Caller:
         return caller_of(self._callers, context.request_context if context else None)
 
-    async def prepare(self) -> None:
-        """Make what carries out the requests. Where that fails, each request tells why."""
-        with suppress(MCPError):
-            await self._work("prepare")
-
-    async def _work(self, method: str) -> "Work":
-        """Raises MCPError: it cannot be made now; the message says why."""
-        if self._made is None:
-            try:
-                self._made = await anyio.to_thread.run_sync(self._make, abandon_on_cancel=True)
-            except Exception as error:
-                raise _failed(method, error) from error
-        return self._made
-
     async def _carried_out(
         self,
-        work: "Work",
         method: str,
         action: Callable[[], Result],
         caller: Caller,
@@ -253,10 +232,10 @@ class MemoryServer(MCPServer[Any]):
         Raises:
             MCPError: it failed; the message says what mends it, and the error has `data`.
         """
-        with observed(work.observers, Observed(method, caller, about or {}, is_tool=False)):
+        with observed(self._work.observers, Observed(method, caller, about or {}, is_tool=False)):
             try:
-                if work.admit is not None:
-                    work.admit()
+                if self._work.admit is not None:
+                    self._work.admit()
                 with deadline.within(deadline.CALL):
                     async with self.slots.place(caller.person):
                         return await anyio.to_thread.run_sync(again.whole, action)

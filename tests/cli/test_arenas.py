@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
-from memory_server.cli import arenas
+from memory_server.engine import arenas
 
 FREED = """
 import threading
-from memory_server.cli import arenas
+from memory_server.engine import arenas
 
 def resident():
     with open("/proc/self/statm") as file:
@@ -37,7 +37,7 @@ def test_what_loading_took_is_given_back() -> None:
 
 
 SPARSE = """
-from memory_server.cli import arenas
+from memory_server.engine import arenas
 arenas.keep_few()
 import numpy
 

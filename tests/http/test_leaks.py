@@ -19,9 +19,9 @@ from http_server import call as request
 from memory_server import app
 from memory_server.app import Services
 from memory_server.call import acting
-from memory_server.cli.served import work_of
 from memory_server.domain.caller import Caller
 from memory_server.domain.token import TokenDraft
+from memory_server.engine.served import work_of
 from memory_server.mcp.http.app import HttpOptions, http_app
 from memory_server.mcp.http.callers import HttpCallers
 from memory_server.mcp.http.keys import Keys
@@ -51,7 +51,7 @@ def served(tmp_path: Path, store: str) -> Iterator[tuple[str, list[str], Service
     tokens = TokenService(services.database, os.urandom)
     given = [tokens.add(TokenDraft(name), Caller())[0] for name in ("ana", "bob")]
     work = work_of(services, None)
-    server = MemoryServer(work.listed, lambda: work, HttpCallers(), "ERROR")
+    server = MemoryServer(work.listed, work, HttpCallers(), "ERROR")
     application = http_app(server, Keys(tokens), HttpOptions(rate=1_000_000))
     listener = socket.create_server(("127.0.0.1", 0))
     http = uvicorn.Server(uvicorn.Config(application, log_level="error", ws="none"))

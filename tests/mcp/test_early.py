@@ -36,14 +36,17 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="there the server is imp
 OFF = "--no-early-answers"
 
 ONLY_EARLY = """
-import os, sys
+import os, sys, threading
 from memory_server.flags import of_server
-from memory_server.mcp.early import begun
-early = begun(of_server(sys.argv[1:]), os.environ)
+from memory_server.front import main
+main.GREETING = 0.0
+front = main.begun(of_server(sys.argv[1:]), os.environ)
 heavy = ("mcp", "pydantic", "numpy", "apsw", "logging", "asyncio", "dataclasses", "pathlib", "inspect")
 assert not [name for name in heavy if name in sys.modules]
-if early is not None:
-    early._thread.join()
+if front is not None:
+    ended = threading.Event()
+    front.leave = ended.set
+    ended.wait()
 """
 """Answers early, and then no server comes."""
 
@@ -216,7 +219,7 @@ TOOLS = request("tools/list", id=1)
 
 STRANGE: dict[str, tuple[int, list[Any]]] = {
     "a request that the server answers": (3, [*HANDSHAKE[:3], tool("memory_get", 8, ids=[1]), PING]),
-    "resources, which are as many as projects": (3, [*HANDSHAKE[:3], request("resources/list", id=8), PING]),
+    "resources, which are as many as projects": (4, [*HANDSHAKE[:3], request("resources/list", id=8), PING]),
     "resources of a client that does not listen": (1, [DISCOVER, NEWER[-1]]),
     "the same id twice": (2, [*HANDSHAKE[:2], TOOLS, request("ping", id=1)]),
     "no handshake": (0, [TOOLS, initialize()]),
@@ -246,7 +249,7 @@ STRANGE: dict[str, tuple[int, list[Any]]] = {
     "a request without id": (1, [initialize(), {"jsonrpc": "2.0", "method": "ping"}]),
     "a long line": (1, [initialize(), request("tools/list", id=1, _meta={"x": "y" * 200_000})]),
     "a line that is broken off": (2, [*HANDSHAKE[:3], line(PING)[:-9]]),
-    "a line without its end": (2, [*HANDSHAKE[:3], line(PING).rstrip()]),
+    "a line without its end": (3, [*HANDSHAKE[:3], line(PING).rstrip()]),
     "nothing": (0, []),
 }
 """What a client may send, with the number of early answers."""
@@ -321,6 +324,18 @@ def test_a_client_that_listens_is_told_that_there_are_more_resources_than_were_l
         assert told["method"] == "notifications/resources/list_changed"
         assert told["params"]["_meta"] == {"io.modelcontextprotocol/subscriptionId": "listen:0"}
         assert listed(wire.ask({**NEWER[-1], "id": 9}))[2:] == ["memory://project/shop"]
+
+
+@pytest.mark.usefixtures("cold")
+def test_a_client_of_the_handshake_is_told_too(server: Servers) -> None:
+    stored = tool("memory_store", 1, content="The harbour opens at six", type="learning", project="shop")
+    answered(server, [initialize(), INITIALIZED, stored])
+    with session(server) as wire:
+        wire.ask(initialize())
+        wire.send(INITIALIZED)
+        assert listed(wire.ask(request("resources/list", id=1))) == ["memory://resume", "memory://recent"]
+        assert wire.answer() == {"jsonrpc": "2.0", "method": "notifications/resources/list_changed"}
+        assert listed(wire.ask(request("resources/list", id=2)))[2:] == ["memory://project/shop"]
 
 
 @pytest.mark.anyio
@@ -405,37 +420,29 @@ def test_a_client_that_closes_its_reading_end_is_left_without_a_traceback(server
         assert process.stderr.read() == b""
 
 
-TAKES_OVER_LATE = """
-import sys, time
+PRINTS = """
+import os, sys
 from memory_server.__main__ import main
-from memory_server.mcp.early import Early
+from memory_server.language import text
 
-def take_over(early, now=Early.take_over):
-    print("ready", file=sys.stderr, flush=True)
-    while len(early._ids) < 3:
-        time.sleep(0.005)
-    now(early)
+def visible(shown, now=text.visible):
+    os.write(1, b"printed by a library\\n")
+    print("printed too", flush=True)
+    return now(shown)
 
-Early.take_over = take_over
+text.visible = visible
 main()
 """
 
 
-def test_what_is_answered_early_while_the_server_takes_over_reaches_the_client(server: Servers) -> None:
-    """By then the SDK has made file descriptor 1 the log."""
-    command = [sys.executable, "-c", TAKES_OVER_LATE, *server.command()[3:]]
-    with subprocess.Popen(
-        command, env={**os.environ, **server.env}, cwd=server.folder,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    ) as process:  # fmt: skip
-        assert process.stdin is not None
-        assert process.stderr is not None
-        process.stdin.write(b"".join(map(line, HANDSHAKE[:3])))
-        process.stdin.flush()
-        assert process.stderr.readline() == b"ready\n"
-        out, log = process.communicate(line(HANDSHAKE[3]), timeout=60)
-    assert (process.returncode, log) == (0, b"")
-    assert list(map(json.loads, out.splitlines())) == early(server, HANDSHAKE[:4])
+def test_what_a_library_prints_goes_to_the_log(server: Servers) -> None:
+    command = [sys.executable, "-c", PRINTS, *server.command()[3:]]
+    done = subprocess.run(
+        command, input=b"".join(map(line, [*HANDSHAKE[:2], request("prompts/get", id=7, name="none")])),
+        env={**os.environ, **server.env}, cwd=server.folder, capture_output=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert done.stderr.startswith(b"printed by a library\nprinted too\n")
+    assert {answer["id"] for answer in map(json.loads, done.stdout.splitlines())} == {0, 7}
 
 
 @pytest.mark.usefixtures("cold")

@@ -54,7 +54,7 @@ class Edge:
         for tool in self.tools.values():
             tool.fn = self._keep
         work = Work.of(self.tools.values(), offers(self.services))
-        self.server = MemoryServer(work.listed, lambda: work, lambda name, _: Caller(name, "s"), "ERROR")
+        self.server = MemoryServer(work.listed, work, lambda name, _: Caller(name, "s"), "ERROR")
 
     def _keep(self, **given: Any) -> dict[str, Any]:
         self.given = {name: value for name, value in given.items() if name != "caller"}

@@ -152,7 +152,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     services.facts.write(FactDraft("current.task", "conform"), Scope.PROJECT, caller)
     tools = [tool for each in toolsets(services).values() for tool in each]
     work = Work.of(tools, offers(services))
-    server = StandIn(work.listed, lambda: work, lambda *_: caller, "ERROR")
+    server = StandIn(work.listed, work, lambda *_: caller, "ERROR")
     application = http_app(server, Keys(TokenService(services.database, os.urandom)), HttpOptions())
     listener = socket.create_server(("127.0.0.1", 0))
     http = uvicorn.Server(uvicorn.Config(application, log_level="error", ws="none"))

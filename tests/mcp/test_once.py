@@ -31,7 +31,7 @@ def server() -> Counting:
     services = app.build(Settings(db=Path("never-opened.db")))
     tools = [tool for each in toolsets(services).values() for tool in each]
     work = Work.of(tools, offers(services))
-    return Counting(work.listed, lambda: work, lambda name, _: Caller(name, "s1"), "ERROR")
+    return Counting(work.listed, work, lambda name, _: Caller(name, "s1"), "ERROR")
 
 
 @pytest.mark.parametrize("mode", ERAS)

@@ -494,7 +494,7 @@ HEAVY = ("torch", "transformers", "sentence_transformers", "jieba", "memory_serv
 
 
 def test_starting_imports_no_heavy_library(server: Servers) -> None:
-    imports = "sys, memory_server.cli.main, memory_server.cli.serve, memory_server.cli.served"
+    imports = "sys, memory_server.cli.main, memory_server.cli.serve, memory_server.engine.served"
     modules = python(f"import {imports}; print(sorted(sys.modules), file=sys.stderr)", server)[1]
     assert "'memory_server.mcp.tools.memories'" in modules
     assert [name for name in HEAVY if f"'{name}'" in modules] == []

@@ -214,7 +214,7 @@ def failing(error: BaseException) -> MemoryServer:
 
     services = app.build(Settings(db=Path("never-opened.db")))
     work = Work.of([Tool(fails, READS)], offers(services))
-    return MemoryServer(work.listed, lambda: work, lambda name, _: Caller(name, "s1"), "ERROR")
+    return MemoryServer(work.listed, work, lambda name, _: Caller(name, "s1"), "ERROR")
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ async def test_a_resource_that_fails_is_a_bug_of_the_server_too(caplog: pytest.L
     good = offers(services)
     broken = Broken(services.resume, services.recent, services.memories, services.facts, services.projects)
     work = Work.of([], Offers(broken, good.prompts, good.completions))
-    server = MemoryServer(work.listed, lambda: work, lambda name, _: Caller(name, "s1"), "ERROR")
+    server = MemoryServer(work.listed, work, lambda name, _: Caller(name, "s1"), "ERROR")
     async with Client(server) as client:
         with pytest.raises(MCPError) as error:
             await client.list_resources()

@@ -136,7 +136,7 @@ def team(tmp_path: Path, store: str) -> Any:
     tools = [tool for tools in toolsets(services).values() for tool in tools]
     names = {tool.name: tool for tool in tools}
     work = Work.of(tools, offers(services))
-    server = MemoryServer(work.listed, lambda: work, caller, "ERROR")
+    server = MemoryServer(work.listed, work, caller, "ERROR")
     with acting.as_(None):
         services.queue.work()
         yield Team(services, server, names)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from memory_server.app import Services
-from memory_server.cli import arenas, garbage
+from memory_server.engine import arenas, garbage
 from memory_server.hook.answering import Answering
 from memory_server.hook.asking import PATIENCE
 from memory_server.hook.wire import Vectors

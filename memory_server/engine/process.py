@@ -1,0 +1,131 @@
+"""The process of an engine: it takes connections, and ends some time after the last one."""
+
+import asyncio
+import json
+import logging
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import anyio
+from pydantic import ValidationError
+
+from memory_server import __version__
+from memory_server.engine import arenas
+from memory_server.engine.door import Door
+from memory_server.engine.sessions import Sessions
+from memory_server.front.finding import OF_A_SESSION
+from memory_server.hook import wire
+from memory_server.mcp import streams
+from memory_server.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+CLOSING = 5.0
+"""Seconds that calls which still run have at the end."""
+
+HELLO = 5.0
+"""Seconds that a connection has to say what it wants."""
+
+READY = b"\n"
+"""What an engine says to a session that it serves."""
+
+
+class Engine:
+    """Serves the connections of a door."""
+
+    def __init__(self, door: Door, identity: str, settings: Settings) -> None:
+        self._door, self._identity, self._settings = door, identity, settings
+        self._sessions = Sessions(settings)
+        self._number = 0
+        self._changed = asyncio.Event()
+        self._stop = False
+
+    async def run(self) -> None:
+        """Serve until nobody has been connected for as long as the settings say, or a signal or a client ends it."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._end)
+        server = await asyncio.start_unix_server(self._take, sock=self._door.listener, limit=streams.LONGEST)
+        while not self._stop:
+            self._changed.clear()
+            with anyio.move_on_after(None if self._number else self._settings.engine_idle) as waiting:
+                await self._changed.wait()
+            if waiting.cancelled_caught:
+                break
+        server.close()
+
+    def close(self) -> None:
+        self._door.close()
+        self._sessions.close(CLOSING)
+
+    def _end(self) -> None:
+        self._stop = True
+        self._changed.set()
+
+    async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._number += 1
+        self._changed.set()
+        try:
+            await self._answer(reader, writer)
+        except (OSError, ValueError) as error:  # it has gone, or is another program
+            logger.info("a connection has ended: %s", error)
+        except Exception:
+            logger.exception("a connection has ended")
+        finally:
+            self._number -= 1
+            self._changed.set()
+            writer.close()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if not wire.is_of_this_user(writer.get_extra_info("socket")):
+            return
+        with anyio.fail_after(HELLO):
+            members = json.loads(await reader.readline())
+        match members:
+            case {"engine": self._identity, "session": dict(session), "folder": str(folder)}:
+                await self._serve(session, Path(folder), reader, writer)
+            case {"engine": str(), "status": True}:
+                writer.write(json.dumps(self._status()).encode() + b"\n")
+                await writer.drain()
+            case {"engine": str(), "stop": True}:
+                self._end()
+
+    async def _serve(
+        self,
+        session: dict[str, Any],
+        folder: Path,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+    ) -> None:
+        try:
+            settings = Settings(**{name: session[name] for name in OF_A_SESSION if name in session})
+        except ValidationError:
+            return  # the front's own process says why
+        writer.write(READY)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._sessions.settle, settings, folder)
+            await self._sessions.serve(settings, folder, reader, writer)
+
+    def _status(self) -> dict[str, object]:
+        return {
+            "pid": os.getpid(),
+            "version": __version__,
+            "database": str(self._settings.db),
+            "connections": self._number - 1,
+        }
+
+
+def run(door: Door, identity: str, settings: Settings) -> int:
+    """Serve until the engine has nothing to do. Never returns: the process ends here."""
+    arenas.keep_few()
+    anyio.run(_run, door, identity, settings)
+    return 0
+
+
+async def _run(door: Door, identity: str, settings: Settings) -> None:
+    engine = Engine(door, identity, settings)
+    await engine.run()
+    engine.close()
+    os._exit(0)  # calls that still run have had their time

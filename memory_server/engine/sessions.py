@@ -1,0 +1,82 @@
+"""Serves the sessions of clients with one set of services."""
+
+import asyncio
+import logging
+import threading
+import uuid
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import anyio.to_thread
+
+from memory_server import app
+from memory_server.domain.caller import Caller
+from memory_server.engine.served import audit_of, hooks_of, start, work_of
+from memory_server.errors import MemoryServerError
+from memory_server.mcp import listed, streams
+from memory_server.mcp.server import MemoryServer
+from memory_server.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+OPENING = 0.5
+"""Seconds that the file has to be opened before the first call begins, so that a call which comes with the end of the
+input is answered. A file that is locked or migrated takes longer, and keeps nothing else waiting."""
+
+THREADS = 16
+"""Threads for the calls of each further session."""
+
+
+class Sessions:
+    """Has the services from the start to `close`."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Raises OSError: the audit log cannot be written."""
+        self._settings = settings
+        self._services = app.build(settings)
+        self._work = work_of(self._services, audit_of(settings))
+        start(self._services)
+        opening = threading.Thread(target=self._open, name="opening", daemon=True)
+        opening.start()
+        opening.join(OPENING)
+        self._hooks = hooks_of(self._services)
+        if not settings.no_socket:
+            self._hooks.start()
+
+    def close(self, timeout: float) -> None:
+        self._hooks.close()
+        self._services.close(timeout)
+
+    async def serve(
+        self, settings: Settings, folder: Path, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        """Serve one client until it closes its end. `settings` and `folder` are its own."""
+        # If no session id is given, each connection is a session of its own.
+        session, project = settings.session or f"process-{uuid.uuid4().hex}", settings.project_in(folder)
+
+        def caller(client: str | None, _: object) -> Caller:
+            return Caller(client, session, project)
+
+        tools = listed.chosen(settings)
+        names = {tool.name for tool in tools}
+        work = replace(
+            self._work, tools={name: tool for name, tool in self._work.tools.items() if name in names}
+        )
+        server = MemoryServer(tools, work, caller, settings.log_level)
+        threads = anyio.to_thread.current_default_thread_limiter()
+        threads.total_tokens += THREADS
+        try:
+            await streams.serve(server, reader, writer)
+        finally:
+            threads.total_tokens -= THREADS
+
+    async def settle(self, settings: Settings, folder: Path) -> None:
+        """Enter what is new of a client's project."""
+        if not settings.read_only:
+            with suppress(MemoryServerError):  # the next session tries again
+                await anyio.to_thread.run_sync(self._services.projects.settle, settings.project_in(folder))
+
+    def _open(self) -> None:
+        with suppress(MemoryServerError):  # each call tells it
+            self._services.database.open()

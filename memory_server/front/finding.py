@@ -1,0 +1,194 @@
+"""Finds the engine that a session needs, or starts it.
+
+An engine serves one user, one database, one installed program, and the settings that make a process different. Its
+socket is named after them, in a folder that nobody else may enter. gopls (`-remote=auto`) and watchman do it so too.
+"""
+
+import fcntl
+import json
+import os
+import socket
+import sys
+import time
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from memory_server import __version__, defaults, flags, where
+from memory_server.hook import place, wire
+
+OF_A_SESSION = ("project", "session", "toolsets", "tools", "exclude_tools")
+"""Settings that each connection says for itself. All others make another engine, or do not concern one."""
+
+NOT_OF_AN_ENGINE = ("engine", "hooks_off", "no_socket", "no_early_answers")
+
+OF_A_CLIENT = {"project": "CLAUDE_PROJECT_DIR", "session": "CLAUDE_CODE_SESSION_ID"}
+"""Variables of a client that stand for settings of a session. An engine does not inherit them."""
+
+OF_A_PROCESS = ("TZ", "HOME", "XDG_CACHE_HOME", "OPENAI_API_KEY", "MEMORY_SERVER_EMBEDDER_KEY")
+"""Variables that are no settings and make a process different."""
+
+STARTING = 10.0
+"""Seconds that a start may take until the engine listens: it does so before its imports."""
+
+LOOK = 0.01
+"""Seconds between two looks whether it listens."""
+
+
+class Engine(NamedTuple):
+    """An engine as it is wanted. `environment` is that of its process, `identity` tells it from all others."""
+
+    environment: Mapping[str, str]
+    identity: str
+    name: str
+
+    def paths(self) -> Iterator[Path]:
+        """Yield the paths at which its socket may be, best first."""
+        return (folder / f"{self.name}.sock" for folder in place.folders())
+
+
+def wanted(server_flags: Mapping[str, object], environment: Mapping[str, str]) -> Engine:
+    """Return the engine for a server with these flags and variables."""
+    names = flags.SETTINGS.difference(OF_A_SESSION, NOT_OF_AN_ENGINE)
+    settings = {name: flags.value_of(name, server_flags, environment) for name in sorted(names)}
+    settings = {name: value for name, value in settings.items() if value}
+    database = where.of(settings["db"]) if "db" in settings else defaults.database()
+    if isinstance(database, Path):
+        settings = {**settings, **({"db": os.path.realpath(database)} if "db" in settings else {})}
+    program = [__version__, sys.executable, str(Path(__file__).parents[1])]
+    process = [environment.get(name, "") for name in OF_A_PROCESS]
+    identity = json.dumps([place.name_of(database), program, settings, process])
+    name = f"{_short(place.name_of(database))}-{_short(json.dumps(program))}-{_short(identity)}"
+    variables = {name: value for name, value in environment.items() if not _is_setting(name)}
+    variables |= {flags.PREFIX + name.upper(): value for name, value in settings.items()}
+    checksums = zlib.crc32(identity.encode()), zlib.adler32(identity.encode())
+    return Engine(variables, "".join(f"{checksum:08x}" for checksum in checksums), name)
+
+
+def _is_setting(variable: str) -> bool:
+    name = variable.upper().removeprefix(flags.PREFIX).lower()
+    return variable in OF_A_CLIENT.values() or (name != variable.lower() and name in flags.SETTINGS)
+
+
+def of_a_session(server_flags: Mapping[str, object], environment: Mapping[str, str]) -> dict[str, object]:
+    """Return the settings that a connection says for itself, as far as they are given."""
+    names = {name: flags.value_of(name, {}, environment) for name in OF_A_SESSION}
+    variables = {name: names[name] or environment.get(OF_A_CLIENT.get(name, ""), "") for name in OF_A_SESSION}
+    flags_of_session = {name: value for name, value in server_flags.items() if name in OF_A_SESSION}
+    return {name: value for name, value in variables.items() if value} | flags_of_session
+
+
+def reach(engine: Engine) -> socket.socket:
+    """Connect to the engine, which is started where there is none.
+
+    Raises:
+        OSError: there can be none, such as in a sandbox without sockets.
+    """
+    if (link := running(engine)) is not None:
+        return link
+    ends = time.monotonic() + STARTING
+    folder = _own_folder()
+    with _alone(folder / f"{engine.name}.starting", ends):
+        if (link := running(engine)) is not None:
+            return link
+        pid = _start(engine, folder)
+        while time.monotonic() < ends:
+            time.sleep(LOOK)
+            if (link := running(engine)) is not None:
+                return link
+            if os.waitpid(pid, os.WNOHANG)[0]:
+                raise ConnectionError(f"the engine ended at its start; {folder / engine.name}.log says why")
+    raise TimeoutError("the engine does not listen")
+
+
+def running(engine: Engine) -> socket.socket | None:
+    """Connect to the engine if it runs."""
+    for path in engine.paths():
+        if place.is_private(path.parent) and (link := connected(path)) is not None:
+            return link
+    return None
+
+
+def connected(path: Path) -> socket.socket | None:
+    """Connect to a socket of this user; None where nobody listens."""
+    link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    with suppress(OSError):
+        link.settimeout(STARTING)
+        link.connect(str(path))
+        if wire.is_of_this_user(link):
+            link.settimeout(None)
+            return link
+    link.close()
+    return None
+
+
+def hello(engine: Engine, **members: object) -> bytes:
+    """Return the first line of a connection."""
+    return json.dumps({"engine": engine.identity, **members}).encode() + b"\n"
+
+
+def _own_folder() -> Path:
+    """Make the folder of the sockets.
+
+    Raises:
+        OSError: none can be made that is private, with a path that is short enough.
+    """
+    for folder in place.folders():
+        with suppress(OSError):
+            folder.mkdir(mode=0o700, exist_ok=True)
+        if place.is_private(folder) and len(os.fsencode(folder)) + 40 <= place.LONGEST:
+            return folder
+    raise NotADirectoryError("there is no private folder for a socket")
+
+
+@contextmanager
+def _alone(path: Path, ends: float) -> Iterator[None]:
+    """Let only one process start an engine.
+
+    Raises:
+        TimeoutError: another one does, and takes too long.
+    """
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        while True:
+            with suppress(BlockingIOError):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            if time.monotonic() > ends:
+                raise TimeoutError("another process starts the engine, and takes too long")
+            time.sleep(LOOK)
+        yield
+    finally:
+        os.close(file)
+
+
+def _start(engine: Engine, folder: Path) -> int:
+    """Start the engine in a session of its own. Returns its process id."""
+    log = os.open(folder / f"{engine.name}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "memory_server",
+        "engine",
+        "run",
+        str(folder / engine.name),
+        engine.identity,
+    ]
+    try:
+        streams = [
+            (os.POSIX_SPAWN_DUP2, null, 0),
+            (os.POSIX_SPAWN_DUP2, null, 1),
+            (os.POSIX_SPAWN_DUP2, log, 2),
+        ]
+        return os.posix_spawn(sys.executable, command, engine.environment, file_actions=streams)
+    finally:
+        os.close(log)
+        os.close(null)
+
+
+def _short(text: str) -> str:
+    return f"{zlib.crc32(os.fsencode(text)):08x}"

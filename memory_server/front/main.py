@@ -1,0 +1,293 @@
+"""Serves a client on standard input and output: answers what it can, and relays the rest to an engine.
+
+One thread reads the client, one the engine, and one gives up what an engine does not answer.
+"""
+
+import io
+import os
+import select
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+
+from memory_server import flags
+from memory_server.front.session import LOST, SILENT, Session
+from memory_server.mcp.first_answers import CORE, LISTED, FirstAnswers, offered, read
+
+FILES = 64
+"""Open files that a process must be allowed. With fewer the server itself says what is missing."""
+
+GRACE = 0.4
+"""Seconds from the end of the client's input to the end of the process, whatever is not answered. We promise 0.5."""
+
+STEPS = 10
+"""The waits for GRACE consist of so many sleeps. While the system stops this process, only one of them ends."""
+
+GREETING = 15.0
+"""Seconds from the start of an engine to its first word."""
+
+_TRUE = ("1", "true", "t", "yes", "y", "on")
+
+
+class Front:
+    """One client on standard input and output. It takes their place: nothing else reads or prints there."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._input, self._output = _claimed()
+        self._link: socket.socket | None = None
+        self._was_linked = self._has_ended = False
+        self._lines_read = 0
+        self._state = threading.Condition()
+        self._sending, self._writing = threading.Lock(), threading.Lock()
+        self.leave: Callable[[], None] = _exit
+        """What ends the process when the client has gone."""
+
+    def start(self) -> None:
+        """Answer from now on."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(
+                number, lambda *_: _exit()
+            )  # until a server of this process is there; nothing is open yet
+        watches = [self._hear_client, self._give_up, *([] if os.name == "nt" else [self._watch_for_hang_up])]
+        for watch in watches:
+            threading.Thread(target=watch, name=watch.__name__, daemon=True).start()
+
+    def relay(self, reach: Callable[[], socket.socket], hello: bytes) -> None:
+        """Relay to an engine until the client leaves, which ends the process. One that has ended is replaced when it
+        is needed.
+
+        `reach` connects, and raises OSError where there can be no engine.
+
+        Raises:
+            OSError: there was none.
+        """
+        while True:
+            try:
+                link = _greeted(reach, hello)
+            except OSError as error:
+                if not self._was_linked:
+                    raise
+                with self._state:
+                    answers = self._session.given_up(f"{LOST} No other can be started: {error}.")
+                self._write(answers)
+            else:
+                self.relay_over(link)
+            with self._state:
+                self._state.wait_for(lambda: self._session.needs_engine)
+
+    def relay_over(self, link: socket.socket) -> None:
+        """Relay until the engine at the other end has gone."""
+        self._attach(link)
+        with suppress(OSError):
+            for line in link.makefile("rb"):
+                with self._state:
+                    answer = self._session.from_engine(line)
+                if answer is not None:
+                    self._write([answer])
+        with suppress(OSError):
+            link.shutdown(socket.SHUT_RDWR)
+        if self._has_ended:
+            self.leave()
+        with self._sending, self._state:
+            self._link = None
+            answers = self._session.lost()
+        self._write(answers)
+        if hasattr(os, "WNOHANG"):
+            with suppress(ChildProcessError):
+                os.waitpid(-1, os.WNOHANG)
+
+    def _attach(self, link: socket.socket) -> None:
+        with self._sending:
+            with self._state:
+                lines = self._session.resumed()
+                self._link, self._was_linked, has_ended = link, True, self._has_ended
+                self._state.notify_all()
+            with suppress(OSError):  # what it did not hear is seen with its end
+                link.sendall(b"".join(lines))
+                if has_ended:
+                    link.shutdown(socket.SHUT_WR)
+
+    def _hear_client(self) -> None:
+        with io.BufferedReader(io.FileIO(self._input, "rb", closefd=False)) as lines:
+            for line in lines:
+                self._lines_read += 1
+                if line.strip():
+                    self._take(line if line.endswith(b"\n") else line + b"\n")
+        self._end()
+
+    def _take(self, line: bytes) -> None:
+        with self._sending:
+            with self._state:
+                answer, is_for_engine = self._session.from_client(
+                    line, time.monotonic(), self._link is not None
+                )
+                link = self._link
+                self._state.notify_all()
+            if link is not None and is_for_engine:
+                try:
+                    link.sendall(line)
+                except OSError:  # the engine has ended
+                    with self._state:
+                        self._session.not_sent(line)
+        if answer is not None:
+            self._write([answer])
+
+    def _end(self) -> None:
+        """The client has closed its end: calls that run are still answered, if they end soon. Then the engine closes
+        its own.
+        """
+        with self._sending, self._state:
+            self._has_ended = True
+            if self._link is not None:
+                with suppress(OSError):
+                    self._link.shutdown(socket.SHUT_WR)
+        with self._state:
+            if self._session.needs_engine:
+                self._state.wait_for(lambda: self._was_linked, GREETING)
+            is_linked = self._link is not None
+        if is_linked:
+            _wait_grace()
+        self.leave()
+
+    def _watch_for_hang_up(self) -> None:
+        """Leave when the client has closed its end and no further line is read.
+
+        A client that does not read its answers keeps the next line from being read, and so the end behind the last.
+        """
+        poll = select.poll()
+        poll.register(self._input, 0)  # a hang-up is told without being asked for
+        poll.poll()
+        lines_read = -1
+        while lines_read != self._lines_read or not self._was_linked:
+            lines_read = self._lines_read
+            _wait_grace()
+        self.leave()
+
+    def _give_up(self) -> None:
+        while True:
+            with self._state:
+                ends = self._session.ends
+                self._state.wait(None if ends is None else max(0.0, ends - time.monotonic()))
+                answers = self._session.given_up(SILENT, time.monotonic()) if ends is not None else []
+            self._write(answers)
+
+    def _write(self, lines: Sequence[bytes]) -> None:
+        with self._writing:
+            data = b"".join(lines)
+            while data:
+                try:
+                    data = data[os.write(self._output, data) :]
+                except BlockingIOError:
+                    select.select([], [self._output], [])
+                except OSError:  # the client has gone
+                    self.leave()
+                    return
+
+
+def begun(server_flags: Mapping[str, object], environment: Mapping[str, str]) -> Front | None:
+    """Begin to answer what a server with these flags answers.
+
+    None where a person types or nothing is served, and on Windows: there the import of a native library can wait for
+    ever beside a blocked read of standard input.
+    """
+    if os.name == "nt" or _is_terminal() or 0 < os.sysconf("SC_OPEN_MAX") < FILES:
+        return None
+    if flags.value_of("http", server_flags, environment):
+        return None
+    session = session_of(server_flags, environment)
+    if session is None:
+        return None
+    front = Front(session)
+    front.start()
+    return front
+
+
+def relayed(front: Front, server_flags: Mapping[str, object], environment: Mapping[str, str]) -> None:
+    """Relay to an engine until the client leaves, which ends the process. Returns where there can be no engine."""
+    if flags.value_of("engine", server_flags, environment) not in ("", "auto"):
+        return
+    if flags.value_of("no_socket", server_flags, environment):
+        return
+    from memory_server import defaults
+    from memory_server.front import finding
+
+    engine = finding.wanted(server_flags, environment)
+    session = finding.of_a_session(server_flags, environment)
+    hello = finding.hello(engine, session=session, folder=str(defaults.folder()))
+    with suppress(OSError):  # the server of this process needs no socket
+        front.relay(partial(finding.reach, engine), hello)
+
+
+def _greeted(reach: Callable[[], socket.socket], hello: bytes, tries: int = 3) -> socket.socket:
+    """Connect to an engine that serves. One may end just when a client connects.
+
+    Raises:
+        OSError: there can be none.
+    """
+    try:
+        link = reach()
+        link.settimeout(GREETING)
+        link.sendall(hello)
+        if not link.recv(1):
+            raise ConnectionResetError("the engine ended at its start")
+    except ConnectionError:
+        if tries == 1:
+            raise
+        return _greeted(reach, hello, tries - 1)
+    link.settimeout(None)
+    return link
+
+
+def session_of(server_flags: Mapping[str, object], environment: Mapping[str, str]) -> Session | None:
+    """Return a session that answers with the tools that the settings leave; None where there is no tool of a name."""
+
+    def is_on(name: str) -> bool:
+        return flags.value_of(name, server_flags, environment).lower() in _TRUE
+
+    toolsets, tools, without = (
+        [part.strip() for part in flags.value_of(name, server_flags, environment).split(",") if part.strip()]
+        for name in ("toolsets", "tools", "exclude_tools")
+    )
+    by_toolset = read(LISTED)
+    listed = [tool for members in by_toolset.values() for tool in members]
+    left = offered(by_toolset, toolsets, tools, without, is_on("read_only"))
+    if not left or {*toolsets, *tools, *without} - {CORE, *by_toolset, *(tool["name"] for tool in listed)}:
+        return None
+    reading = {tool["name"] for tool in listed if tool["annotations"]["readOnlyHint"]}
+    return Session(None if is_on("no_early_answers") else FirstAnswers(left), reading)
+
+
+def _claimed() -> tuple[int, int]:
+    """Take standard input and output: what else reads there finds an end, what else prints goes to standard error."""
+    files = []
+    null = os.open(os.devnull, os.O_RDWR)
+    for standard, instead in ((0, null), (1, 2)):
+        try:
+            files.append(os.dup(standard))
+        except OSError:  # it is closed
+            files.append(os.dup(null))
+        with suppress(OSError):
+            os.dup2(instead, standard)
+    os.close(null)
+    return files[0], files[1]
+
+
+def _is_terminal() -> bool:
+    try:
+        return os.isatty(0)
+    except OSError:
+        return False
+
+
+def _exit() -> None:
+    os._exit(0)
+
+
+def _wait_grace() -> None:
+    for _ in range(STEPS):
+        time.sleep(GRACE / STEPS)
