@@ -24,11 +24,10 @@ def main() -> int:
             return 0
         case ["hook", event, *_] if event not in FOR_PEOPLE:
             try:
-                from memory_server.hook.main import main as hook
+                _hook(sys.argv[2:])
             except ImportError:  # half an installation must not keep a person from working
                 return 0
-            code = hook(sys.argv[2:])
-            os._exit(code)  # all is written and closed; to take down the modules costs a tenth
+            os._exit(0)  # all is written and closed; to take down the modules costs a tenth
         case ["engine", "run", path, identity]:
             return _engine(path, identity)
     front = None
@@ -45,6 +44,17 @@ def main() -> int:
     from memory_server.cli.main import main as run
 
     return _left_by_threads(run(front=front))
+
+
+def _hook(arguments: list[str]) -> None:
+    """Run a hook: in an engine, or where there can be none in this process."""
+    data = b"" if sys.stdin.isatty() else sys.stdin.buffer.read()
+    from memory_server.front.hook import answered
+
+    if not answered(arguments, os.environ, data):
+        from memory_server.hook.main import main as hook
+
+        hook(arguments, os.environ, data)
 
 
 def _engine(path: str, identity: str) -> int:

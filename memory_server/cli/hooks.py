@@ -2,6 +2,7 @@
 to judge and to undo."""
 
 import re
+import sys
 
 import click
 
@@ -115,9 +116,11 @@ def hook_command(settings: Settings, event: str, whose: str | None, client: str 
             return 0 if unlearn(settings, whose) else 1
         case _:
             from memory_server.hook.main import main
+            from memory_server.hook.settings import HERE
 
+            data = b"" if sys.stdin.isatty() else sys.stdin.buffer.read()
             flags = {**click.get_current_context().find_root().obj, **({"client": client} if client else {})}
-            return main([event, *(f"{flag_of(name)}={value}" for name, value in flags.items())])
+            return main([event, *(f"{flag_of(name)}={value}" for name, value in flags.items())], HERE, data)
     return 0
 
 

@@ -16,7 +16,7 @@ from memory_server.engine import arenas
 from memory_server.engine.door import Door
 from memory_server.engine.sessions import Sessions
 from memory_server.front.finding import OF_A_SESSION
-from memory_server.hook import wire
+from memory_server.hook import place
 from memory_server.mcp import streams
 from memory_server.settings import Settings
 
@@ -79,13 +79,20 @@ class Engine:
             writer.close()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if not wire.is_of_this_user(writer.get_extra_info("socket")):
+        if not place.is_of_this_user(writer.get_extra_info("socket")):
             return
         with anyio.fail_after(HELLO):
             members = json.loads(await reader.readline())
         match members:
             case {"engine": self._identity, "session": dict(session), "folder": str(folder)}:
                 await self._serve(session, Path(folder), reader, writer)
+            case {
+                "hook": [*arguments], "database": database, "environment": dict(environment), "input": str(text),
+                "folder": str(folder),
+            } if database == place.name_of(self._settings.db):  # fmt: skip
+                answer = await self._sessions.hook(arguments, environment, text, Path(folder))
+                writer.write(json.dumps({"answer": answer}).encode() + b"\n")
+                await writer.drain()
             case {"engine": str(), "status": True}:
                 writer.write(json.dumps(self._status()).encode() + b"\n")
                 await writer.drain()

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import threading
 import uuid
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import anyio.to_thread
 
 from memory_server import app
 from memory_server.domain.caller import Caller
+from memory_server.engine import hooks
 from memory_server.engine.served import audit_of, hooks_of, start, work_of
 from memory_server.errors import MemoryServerError
 from memory_server.mcp import listed, streams
@@ -70,6 +72,14 @@ class Sessions:
             await streams.serve(server, reader, writer)
         finally:
             threads.total_tokens -= THREADS
+
+    async def hook(
+        self, arguments: Sequence[str], environment: Mapping[str, str], text: str, folder: Path
+    ) -> str:
+        """Return what a hook prints."""
+        return await anyio.to_thread.run_sync(
+            hooks.answer, self._services, arguments, environment, text.encode(), folder
+        )
 
     async def settle(self, settings: Settings, folder: Path) -> None:
         """Enter what is new of a client's project."""

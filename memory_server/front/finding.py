@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_server import __version__, defaults, flags, where
-from memory_server.hook import place, wire
+from memory_server.hook import place
 
 OF_A_SESSION = ("project", "session", "toolsets", "tools", "exclude_tools")
 """Settings that each connection says for itself. All others make another engine, or do not concern one."""
@@ -40,6 +40,7 @@ LOOK = 0.01
 class Engine(NamedTuple):
     """An engine as it is wanted. `environment` is that of its process, `identity` tells it from all others."""
 
+    database: where.Where
     environment: Mapping[str, str]
     identity: str
     name: str
@@ -47,6 +48,12 @@ class Engine(NamedTuple):
     def paths(self) -> Iterator[Path]:
         """Yield the paths at which its socket may be, best first."""
         return (folder / f"{self.name}.sock" for folder in place.folders())
+
+
+def may_be_used(server_flags: Mapping[str, object], environment: Mapping[str, str]) -> bool:
+    """True unless the settings switch engines off, or are wrong."""
+    is_on = flags.value_of("engine", server_flags, environment) in ("", "auto")
+    return os.name != "nt" and is_on and not flags.value_of("no_socket", server_flags, environment)
 
 
 def wanted(server_flags: Mapping[str, object], environment: Mapping[str, str]) -> Engine:
@@ -64,7 +71,7 @@ def wanted(server_flags: Mapping[str, object], environment: Mapping[str, str]) -
     variables = {name: value for name, value in environment.items() if not _is_setting(name)}
     variables |= {flags.PREFIX + name.upper(): value for name, value in settings.items()}
     checksums = zlib.crc32(identity.encode()), zlib.adler32(identity.encode())
-    return Engine(variables, "".join(f"{checksum:08x}" for checksum in checksums), name)
+    return Engine(database, variables, "".join(f"{checksum:08x}" for checksum in checksums), name)
 
 
 def _is_setting(variable: str) -> bool:
@@ -111,13 +118,25 @@ def running(engine: Engine) -> socket.socket | None:
     return None
 
 
+def running_for(engine: Engine) -> socket.socket | None:
+    """Connect to the engine if it runs, else to another of the same database and program."""
+    name = engine.name.rpartition("-")[0]
+    paths = (
+        path
+        for folder in place.folders()
+        if place.is_private(folder)
+        for path in folder.glob(f"{name}-*.sock")
+    )
+    return running(engine) or next(filter(None, map(connected, paths)), None)
+
+
 def connected(path: Path) -> socket.socket | None:
     """Connect to a socket of this user; None where nobody listens."""
     link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     with suppress(OSError):
         link.settimeout(STARTING)
         link.connect(str(path))
-        if wire.is_of_this_user(link):
+        if place.is_of_this_user(link):
             link.settimeout(None)
             return link
     link.close()

@@ -209,13 +209,11 @@ def begun(server_flags: Mapping[str, object], environment: Mapping[str, str]) ->
 
 def relayed(front: Front, server_flags: Mapping[str, object], environment: Mapping[str, str]) -> None:
     """Relay to an engine until the client leaves, which ends the process. Returns where there can be no engine."""
-    if flags.value_of("engine", server_flags, environment) not in ("", "auto"):
-        return
-    if flags.value_of("no_socket", server_flags, environment):
-        return
     from memory_server import defaults
     from memory_server.front import finding
 
+    if not finding.may_be_used(server_flags, environment):
+        return
     engine = finding.wanted(server_flags, environment)
     session = finding.of_a_session(server_flags, environment)
     hello = finding.hello(engine, session=session, folder=str(defaults.folder()))

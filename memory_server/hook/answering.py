@@ -15,11 +15,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from memory_server.call import acting, deadline
-from memory_server.domain.caller import Caller
-from memory_server.domain.injection import Reminder
 from memory_server.errors import MemoryServerError
 from memory_server.hook import place, wire
 from memory_server.hook.asking import PATIENCE
+from memory_server.hook.reminding import Remind
 from memory_server.where import Where
 
 logger = logging.getLogger(__name__)
@@ -32,9 +31,6 @@ PAUSE = 1.0
 
 Embed = Callable[[Sequence[str]], wire.Vectors | None]
 """Gives the vectors of questions, where an embedder answers."""
-
-Remind = Callable[[str, int, Caller], Reminder]
-"""Gives what a prompt brings to mind, in so many tokens."""
 
 
 class Answering:
@@ -93,7 +89,7 @@ class Answering:
 
     def _answer(self, hook: socket.socket) -> None:
         ends = time.monotonic() + PATIENCE
-        if not wire.is_of_this_user(hook):
+        if not place.is_of_this_user(hook):
             return
         data = wire.read(hook, ends)
         request = wire.texts(data) or wire.question(data)

@@ -55,7 +55,7 @@ def _asked(path: Path, data: bytes, read: Callable[[bytes], Answer | None], ends
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
             wire.wait_until(server, ends)
             server.connect(str(path))
-            if not wire.is_of_this_user(server):
+            if not place.is_of_this_user(server):
                 return None
             server.sendall(data)
             server.shutdown(socket.SHUT_WR)

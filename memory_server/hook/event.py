@@ -35,8 +35,8 @@ class Event:
     again: bool = False
 
 
-def read(name: Name, text: str) -> Event:
-    """The event of a JSON object. What is of another type counts as missing.
+def read(name: Name, text: str, working_folder: Path) -> Event:
+    """The event of a JSON object, in `working_folder` where it names none. What is of another type counts as missing.
 
     Raises:
         ValueError: it is no JSON object.
@@ -50,7 +50,7 @@ def read(name: Name, text: str) -> Event:
     return Event(
         name,
         _text(members, "session_id", "sessionId", "conversation_id") or None,
-        Path(folder) if isinstance(folder, str) and Path(folder).is_absolute() else Path.cwd(),
+        Path(folder) if isinstance(folder, str) and Path(folder).is_absolute() else working_folder,
         _text(members, "prompt"),
         _text(members, "last_assistant_message", "prompt_response", "text"),
         _text(members, "source"),

@@ -5,13 +5,12 @@ line in the log that `memory-server doctor` shows.
 """
 
 import contextlib
-import os
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 
-from memory_server import stores
+from memory_server import defaults, stores
 from memory_server.call import again, deadline
 from memory_server.domain.caller import Caller
 from memory_server.domain.moment import timestamp
@@ -19,6 +18,8 @@ from memory_server.errors import NotMade
 from memory_server.hook import event as events
 from memory_server.hook import journal
 from memory_server.hook.event import Event, Name
+from memory_server.hook.output import tell
+from memory_server.hook.reminding import Remind, from_words
 from memory_server.hook.settings import HookSettings, read
 from memory_server.storage.database import Database
 from memory_server.where import Where
@@ -30,43 +31,50 @@ EVERY = "all"
 """The word that turns off every event."""
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run the hook of the event that the first argument names. Always 0."""
-    name = arguments[0] if arguments else ""
-    settings = read(arguments[1:])
-    answer, failure = "", None
-    try:
-        answer = _answer(Name(name), settings)
-    except NotMade:  # a first session whose server has not started yet
-        return 0
-    except Exception as error:  # a hook that fails must not be seen: clients stop a prompt for less
-        failure = f"{type(error).__name__}: {error}"
-    with contextlib.suppress(OSError):  # the client has gone, or the folder of the log cannot be written
-        _tell(answer)
-        if failure is not None:
-            journal.failed(settings.db, _now(), name, failure)
-        elif not settings.off & {EVERY, name}:
-            journal.worked(settings.db, _now(), name)
+Say = Callable[[Event, HookSettings], str]
+"""Gives what the model should know of an event; '' is nothing."""
+
+
+def main(arguments: Sequence[str], environment: Mapping[str, str], data: bytes) -> int:
+    """Run the hook of the event that the first argument names, in this process, on what the client sent. Always 0."""
+    answer = answered(arguments, environment, data, defaults.folder(), _say)
+    with contextlib.suppress(OSError):  # the client has gone
+        tell(answer)
     return 0
 
 
-def _tell(answer: str) -> None:
-    """Print it without a buffer: what a client does not take would be tried again at exit, and fail."""
-    left = answer.encode("utf-8")
-    while left:
-        left = left[os.write(sys.stdout.fileno(), left) :]
-
-
-def _answer(name: Name, settings: HookSettings) -> str:
-    if settings.off & {EVERY, name.value}:
+def answered(
+    arguments: Sequence[str], environment: Mapping[str, str], data: bytes, folder: Path, say: Say
+) -> str:
+    """Return what the client puts into the model's context; never fails. What fails is a line of the log."""
+    name = arguments[0] if arguments else ""
+    settings = read(arguments[1:], environment)
+    if settings.off & {EVERY, name}:
         return ""
-    event = events.read(name, "" if sys.stdin.isatty() else sys.stdin.buffer.read().decode("utf-8"))
-    with deadline.within(PATIENCE):
-        database = _database(settings.db)
-        database.files.refuse_empty()
-        text = again.whole(partial(_text, event, settings, database))
-        database.close()
-    return events.answer(event, settings.client, text) + "\n" if text else ""
+    answer, failure = "", None
+    try:
+        event = events.read(Name(name), data.decode("utf-8"), folder)
+        with deadline.within(PATIENCE):
+            text = again.whole(partial(say, event, settings))
+        answer = events.answer(event, settings.client, text) + "\n" if text else ""
+    except NotMade:  # a first session whose server has not started yet
+        return ""
+    except Exception as error:  # a hook that fails must not be seen: clients stop a prompt for less
+        failure = f"{type(error).__name__}: {error}"
+    with contextlib.suppress(OSError):  # the folder of the log cannot be written
+        if failure is not None:
+            journal.failed(settings.db, _now(), name, failure)
+        else:
+            journal.worked(settings.db, _now(), name)
+    return answer
+
+
+def _say(event: Event, settings: HookSettings) -> str:
+    database = _database(settings.db)
+    database.files.refuse_empty()
+    text = said(event, settings, database, partial(from_words, settings, database))
+    database.close()
+    return text
 
 
 def _database(place: Where) -> Database:
@@ -80,7 +88,8 @@ def _clock() -> datetime:
     return datetime.now(UTC)
 
 
-def _text(event: Event, settings: HookSettings, database: Database) -> str:
+def said(event: Event, settings: HookSettings, database: Database, remind: Remind) -> str:
+    """Say what the model should know of an event. `remind` gives what a prompt brings to mind."""
     caller = Caller(settings.client, event.session or settings.session, settings.here(event.folder))
     match event.name:
         case Name.START:
@@ -90,7 +99,7 @@ def _text(event: Event, settings: HookSettings, database: Database) -> str:
         case Name.PROMPT:
             from memory_server.hook.prompt import prompt
 
-            return prompt(event, settings, database, caller)
+            return prompt(event, settings, database, caller, remind)
         case _ if settings.read_only:
             return ""
         case _:

@@ -5,12 +5,17 @@ It is no folder beside the database: the path of a socket has at most some hundr
 
 import os
 import stat
+import struct
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory_server.hook.settings import runtime_folder
 from memory_server.where import Postgres, Where
+
+if TYPE_CHECKING:
+    from socket import socket
 
 LONGEST = 100
 """Bytes of the path of a socket: Linux allows 107, macOS 103."""
@@ -36,6 +41,20 @@ def is_private(folder: Path) -> bool:
         return False
     is_private = not stat.S_IMODE(status.st_mode) & 0o077
     return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and is_private
+
+
+def is_of_this_user(connection: "socket") -> bool:
+    """True if the other end is a process of this user, as far as the system tells: Linux does.
+
+    Elsewhere the folder of the socket lets in nobody else.
+    """
+    import socket  # 4 ms, where there is a server
+
+    if not hasattr(socket, "SO_PEERCRED"):
+        return True
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    _, user, _ = struct.unpack("3i", credentials)
+    return bool(user == os.getuid())
 
 
 def own(database: Where) -> Iterator[Path]:

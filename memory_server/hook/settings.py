@@ -12,6 +12,9 @@ from memory_server.where import Where
 
 PREFIX = "MEMORY_SERVER_"
 
+HERE: Mapping[str, str] = os.environ
+"""The environment of this process."""
+
 _TRUE = frozenset(["1", "true", "t", "yes", "y", "on"])
 """Words that switch a setting on, in any case: those of pydantic."""
 
@@ -36,9 +39,9 @@ class HookSettings:
         return project_of(self.project, folder)
 
 
-def read(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) -> HookSettings:
+def read(arguments: Sequence[str], environment: Mapping[str, str] = HERE) -> HookSettings:
     """The settings of these flags and variables. Flags and variables that a hook does not need are passed over."""
-    flags = dict(_flags(arguments))
+    flags = dict(flags_of(arguments))
 
     def value(name: str, *variables: str) -> str | None:
         values = [flags.get(name), *map(environment.get, (PREFIX + name.upper(), *variables))]
@@ -65,7 +68,7 @@ def runtime_folder() -> str:
     return os.environ.get("XDG_RUNTIME_DIR", "")
 
 
-def _flags(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
+def flags_of(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
     """`--name value` and `--name=value` as they are; a switch has no value."""
     words = iter(arguments)
     for word in words:

@@ -1,8 +1,6 @@
 """The protocol between a server and a hook or a command: a JSON object each way, and then the end."""
 
 import json
-import os
-import struct
 import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -134,20 +132,6 @@ def wait_until(connection: "socket", ends: float) -> None:
     if left <= 0:
         raise TimeoutError
     connection.settimeout(left)
-
-
-def is_of_this_user(connection: "socket") -> bool:
-    """True if the other end is a process of this user, as far as the system tells: Linux does.
-
-    Elsewhere the folder of the socket lets in nobody else.
-    """
-    import socket
-
-    if not hasattr(socket, "SO_PEERCRED"):
-        return True
-    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    _, user, _ = struct.unpack("3i", credentials)
-    return bool(user == os.getuid())
 
 
 def _mention(members: dict[str, Any]) -> Mention:

@@ -5,7 +5,6 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,36 +13,11 @@ import psutil
 import pytest
 from mcp.shared.subscriptions import ResourcesListChanged
 
-from tests.conftest import ERAS, PATIENCE, ROOT, Servers, call, until
+from tests.conftest import ERAS, PATIENCE, Servers, call, until
+from tests.engine.conftest import engines, folder
 from tests.mcp.test_protocol import INITIALIZED, Wire, initialize, line, request, tool
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(os.name == "nt", reason="there is no engine there")]
-
-
-@pytest.fixture
-def server(tmp_path: Path, user_folders: dict[str, str], store: str) -> Iterator[Servers]:
-    """Servers with an engine of their own, which ends soon."""
-    runtime = Path(user_folders["XDG_RUNTIME_DIR"]) / tmp_path.name[-12:]
-    runtime.mkdir()
-    own = {"PYTHONPATH": str(ROOT), "XDG_RUNTIME_DIR": str(runtime), "MEMORY_SERVER_ENGINE": "auto"}
-    servers = Servers(tmp_path, {**user_folders, **own}, store)
-    servers.cold = True
-    yield servers
-    for pid in engines(servers):
-        os.kill(pid, signal.SIGKILL)
-
-
-def folder(server: Servers) -> Path:
-    return Path(server.env["XDG_RUNTIME_DIR"]) / "memory-server"
-
-
-def engines(server: Servers) -> list[int]:
-    """The processes of the engines of these servers."""
-    return [
-        process.pid
-        for process in psutil.process_iter(["cmdline", "status"])
-        if any(word.startswith(f"{folder(server)}/") for word in process.info["cmdline"] or [])
-    ]
 
 
 def kill(server: Servers) -> None:

@@ -1,0 +1,38 @@
+"""Servers with an engine of their own."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.conftest import ROOT, Servers
+
+
+@pytest.fixture
+def server(tmp_path: Path, user_folders: dict[str, str], store: str) -> Iterator[Servers]:
+    """Servers whose engine ends soon. Its sockets are in a folder of their own."""
+    runtime = Path(user_folders["XDG_RUNTIME_DIR"]) / tmp_path.name[-12:]
+    runtime.mkdir()
+    own = {"PYTHONPATH": str(ROOT), "XDG_RUNTIME_DIR": str(runtime), "MEMORY_SERVER_ENGINE": "auto"}
+    servers = Servers(tmp_path, {**user_folders, **own}, store)
+    servers.cold = True
+    yield servers
+    for pid in engines(servers):
+        os.kill(pid, signal.SIGKILL)
+
+
+def folder(server: Servers) -> Path:
+    """The folder of the sockets."""
+    return Path(server.env["XDG_RUNTIME_DIR"]) / "memory-server"
+
+
+def engines(server: Servers) -> list[int]:
+    """The processes of the engines of these servers."""
+    return [
+        process.pid
+        for process in psutil.process_iter(["cmdline"])
+        if any(word.startswith(f"{folder(server)}/") for word in process.info["cmdline"] or [])
+    ]

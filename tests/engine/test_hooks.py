@@ -1,0 +1,97 @@
+"""Hooks as clients of the engine: it answers them with meaning, and is started by the first that needs it."""
+
+import json
+import os
+import signal
+import subprocess
+from typing import Any
+
+import pytest
+
+from tests import warm
+from tests.conftest import Servers, call, until
+from tests.engine.conftest import engines, folder
+
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(os.name == "nt", reason="there is no engine there")]
+
+
+def hook(server: Servers, event: str, *arguments: str, **members: Any) -> str:
+    """What a hook prints."""
+    done = subprocess.run(
+        warm.cold("hook", event, "--db", server.given, "--embedder", "hashing", *arguments),
+        input=json.dumps({"session_id": "s1", "cwd": str(server.folder), **members}).encode(),
+        env={**os.environ, **server.env}, cwd=server.folder, capture_output=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert done.stderr == b""
+    return done.stdout.decode()
+
+
+def context(printed: str) -> str:
+    text: str = json.loads(printed)["hookSpecificOutput"]["additionalContext"]
+    return text
+
+
+async def test_a_hook_starts_the_engine_that_a_window_then_finds(server: Servers) -> None:
+    server.env["MEMORY_SERVER_ENGINE_IDLE"] = "30"
+    async with server("--engine", "off") as client:
+        await call(client, "memory_store", content="Deploys are on Thursday", type="decision")
+        assert engines(server) == []
+    assert "Deploys are on Thursday" in context(hook(server, "SessionStart"))
+    before = engines(server)
+    async with server() as client:
+        await call(client, "memory_stats")
+    assert len(before) == 1
+    assert engines(server) == before
+
+
+async def test_a_turn_that_a_hook_keeps_is_there_and_signed(server: Servers) -> None:
+    async with server() as client:
+        await call(client, "memory_stats")
+        hook(
+            server,
+            "Stop",
+            "--client",
+            "claude",
+            prompt="I prefer tabs over spaces",
+            last_assistant_message="Noted.",
+        )
+    assert server.rows("SELECT count(*) FROM short_term_memories") == [(1,)]
+
+
+async def test_a_hook_of_other_settings_asks_the_engine_that_runs(server: Servers) -> None:
+    async with server("--score-share", "0.5") as client:
+        await call(client, "memory_store", content="Deploys are on Thursday", type="decision")
+        assert "Thursday" in context(hook(server, "SessionStart"))
+        assert len(engines(server)) == 1
+
+
+@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "Stop"])
+def test_a_hook_makes_neither_a_database_nor_an_engine_for_none(server: Servers, event: str) -> None:
+    server.db.unlink()
+    assert hook(server, event, prompt="I prefer tabs") == ""
+    assert not server.db.exists()
+    assert not folder(server).exists()
+
+
+async def test_a_hook_of_an_engine_that_is_stopped_says_nothing(server: Servers) -> None:
+    async with server() as client:
+        await call(client, "memory_store", content="Deploys are on Thursday", type="decision")
+        (engine,) = engines(server)
+        os.kill(engine, signal.SIGSTOP)
+        assert hook(server, "SessionStart") == ""
+        os.kill(engine, signal.SIGCONT)
+        await call(client, "memory_stats")
+
+
+async def test_events_that_are_off_do_nothing(server: Servers) -> None:
+    async with server() as client:
+        await call(client, "memory_store", content="Deploys are on Thursday", type="decision")
+        assert hook(server, "SessionStart", "--hooks-off", "SessionStart") == ""
+        assert "Thursday" in hook(server, "SessionStart")
+
+
+async def test_where_no_engine_may_run_a_hook_does_its_work_itself(server: Servers) -> None:
+    async with server("--engine", "off") as client:
+        await call(client, "memory_store", content="Deploys are on Thursday", type="decision")
+    assert "Thursday" in context(hook(server, "SessionStart", "--engine", "off"))
+    until(lambda: not engines(server), "no engine runs")
