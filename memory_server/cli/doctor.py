@@ -12,6 +12,7 @@ from memory_server.cli.install import status
 from memory_server.cli.opened import opened
 from memory_server.cli.program import verb
 from memory_server.errors import told
+from memory_server.front import running
 from memory_server.hook import journal
 from memory_server.hook.journal import Record
 from memory_server.settings import Settings
@@ -81,6 +82,7 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
         "tools": ", ".join(tool.name for tool in listed.chosen(settings)),
         "clients": "; ".join(map(str, clients)) or "none found",
         "hooks": _hooks(hooks),
+        "engine": _engine(settings),
         "deleted": _TO_ERASE if health.to_erase else "all overwritten",
         **({"clock": health.clock} if health.clock else {}),
         "copies": ", ".join(health.copies) or "none",
@@ -88,6 +90,16 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
         "problems": "none" if not problems else f"{len(problems)}",
     }
     return DoctorAnswer(report, problems, fixed)
+
+
+def _engine(settings: Settings) -> str:
+    if settings.engine == "off" or settings.no_socket:
+        return "off: each window has a process of its own"
+    engines = running.of(settings.db)
+    if engines:
+        return "; ".join(map(str, engines))
+    words = [f"an earlier one said: {line}" for line in running.failures(settings.db)]
+    return running.why_none() or "; ".join(["none runs now", *words])
 
 
 def _hooks(record: Record) -> str:

@@ -61,6 +61,7 @@ VERBS: dict[str, dict[str, str]] = {
         "install": "connect",
         "uninstall": "connect",
         "hook": "hooks",
+        "engine": "engine",
         "demo": "serving",
     },
     "Shells": {"completion": "completion"},

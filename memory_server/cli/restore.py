@@ -10,6 +10,7 @@ from memory_server.cli.holders import holders
 from memory_server.cli.opened import file_of
 from memory_server.cli.program import verb
 from memory_server.errors import Conflict
+from memory_server.front import running
 from memory_server.reader import clock
 from memory_server.services import restoring
 from memory_server.settings import Settings
@@ -57,7 +58,8 @@ def restore_command(settings: Settings, file: Path, force: bool, dry_run: bool, 
 
 
 def _refuse_held(path: Path, force: bool) -> None:
-    """Raises Conflict where a program has the database open."""
+    """Raises Conflict where a program has the database open. An engine that nobody uses is ended."""
+    running.stop_idle(path)
     processes = holders(path)
     if processes and not force:
         numbers = ", ".join(map(str, processes))

@@ -96,8 +96,12 @@ class Engine:
             case {"engine": str(), "status": True}:
                 writer.write(json.dumps(self._status()).encode() + b"\n")
                 await writer.drain()
-            case {"engine": str(), "stop": True}:
+            case {"engine": str(), "stop": "idle"} if self._number > 1:
+                writer.write(READY)
+                await writer.drain()
+            case {"engine": str(), "stop": "idle" | "all"}:
                 self._end()
+                await anyio.sleep_forever()  # the connection ends with the process
 
     async def _serve(
         self,
@@ -119,8 +123,7 @@ class Engine:
         return {
             "pid": os.getpid(),
             "version": __version__,
-            "database": str(self._settings.db),
-            "connections": self._number - 1,
+            "clients": self._number - 1,
         }
 
 

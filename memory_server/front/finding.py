@@ -67,7 +67,7 @@ def wanted(server_flags: Mapping[str, object], environment: Mapping[str, str]) -
     program = [__version__, sys.executable, str(Path(__file__).parents[1])]
     process = [environment.get(name, "") for name in OF_A_PROCESS]
     identity = json.dumps([place.name_of(database), program, settings, process])
-    name = f"{_short(place.name_of(database))}-{_short(json.dumps(program))}-{_short(identity)}"
+    name = f"{short(place.name_of(database))}-{short(json.dumps(program))}-{short(identity)}"
     variables = {name: value for name, value in environment.items() if not _is_setting(name)}
     variables |= {flags.PREFIX + name.upper(): value for name, value in settings.items()}
     checksums = zlib.crc32(identity.encode()), zlib.adler32(identity.encode())
@@ -96,7 +96,7 @@ def reach(engine: Engine) -> socket.socket:
     if (link := running(engine)) is not None:
         return link
     ends = time.monotonic() + STARTING
-    folder = _own_folder()
+    folder = own_folder()
     with _alone(folder / f"{engine.name}.starting", ends):
         if (link := running(engine)) is not None:
             return link
@@ -148,7 +148,7 @@ def hello(engine: Engine, **members: object) -> bytes:
     return json.dumps({"engine": engine.identity, **members}).encode() + b"\n"
 
 
-def _own_folder() -> Path:
+def own_folder() -> Path:
     """Make the folder of the sockets.
 
     Raises:
@@ -209,5 +209,5 @@ def _start(engine: Engine, folder: Path) -> int:
         os.close(null)
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
     return f"{zlib.crc32(os.fsencode(text)):08x}"

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,9 +15,8 @@ from tests.conftest import ROOT, Servers
 @pytest.fixture
 def server(tmp_path: Path, user_folders: dict[str, str], store: str) -> Iterator[Servers]:
     """Servers whose engine ends soon. Its sockets are in a folder of their own."""
-    runtime = Path(user_folders["XDG_RUNTIME_DIR"]) / tmp_path.name[-12:]
-    runtime.mkdir()
-    own = {"PYTHONPATH": str(ROOT), "XDG_RUNTIME_DIR": str(runtime), "MEMORY_SERVER_ENGINE": "auto"}
+    runtime = tempfile.mkdtemp(dir=user_folders["XDG_RUNTIME_DIR"])
+    own = {"PYTHONPATH": str(ROOT), "XDG_RUNTIME_DIR": runtime, "MEMORY_SERVER_ENGINE": "auto"}
     servers = Servers(tmp_path, {**user_folders, **own}, store)
     servers.cold = True
     yield servers

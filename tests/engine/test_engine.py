@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import psutil
 import pytest
 from mcp.shared.subscriptions import ResourcesListChanged
 
+from memory_server import __version__
 from tests.conftest import ERAS, PATIENCE, Servers, call, until
 from tests.engine.conftest import engines, folder
 from tests.mcp.test_protocol import INITIALIZED, Wire, initialize, line, request, tool
@@ -221,3 +223,42 @@ def test_what_connects_and_speaks_no_protocol_is_left(server: Servers) -> None:
                 assert stranger.recv(1) == b""
         wire.ask(tool("memory_stats", 2))
         process.kill()
+
+
+def told(server: Servers, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        server.command(*arguments), env={**os.environ, **server.env}, cwd=server.folder,
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+async def test_a_person_sees_the_engine_and_ends_it_and_the_window_goes_on(server: Servers) -> None:
+    async with server() as client:
+        await call(client, "write_memory", key="a", value=1)
+        (pid,) = engines(server)
+        assert (
+            told(server, "engine", "status").stdout == f"process {pid} (version {__version__}), 1 client.\n"
+        )
+        assert f"engine      process {pid}" in told(server, "doctor").stdout
+        assert told(server, "engine", "stop").stdout.startswith(f"process {pid}")
+        assert engines(server) == []
+        await call(client, "write_memory", key="b", value=2)
+    assert server.rows("SELECT count(*) FROM facts") == [(2,)]
+    until(lambda: not engines(server), "the engine has ended")
+    assert told(server, "engine", "status").stdout == f"No engine runs for {server.given}.\n"
+    assert "engine      none runs now" in told(server, "doctor").stdout
+
+
+async def test_a_restore_ends_an_engine_that_nobody_uses_and_no_other(server: Servers) -> None:
+    server.env["MEMORY_SERVER_ENGINE_IDLE"] = "60"
+    async with server() as client:
+        await call(client, "write_memory", key="a", value="old")
+        assert told(server, "backup", str(server.folder / "copy.db")).returncode == 0
+        await call(client, "write_memory", key="a", value="new")
+        refused = told(server, "restore", str(server.folder / "copy.db"), "--yes")
+        assert f"is open in another program (process {engines(server)[0]})" in refused.stderr
+    assert len(engines(server)) == 1
+    assert told(server, "restore", str(server.folder / "copy.db"), "--yes").returncode == 0
+    assert engines(server) == []
+    async with server() as client:
+        assert (await call(client, "read_memory", key="a"))["memory"]["value"] == "old"
