@@ -4,7 +4,6 @@ An engine serves one user, one database, one installed program, and the settings
 socket is named after them, in a folder that nobody else may enter. gopls (`-remote=auto`) and watchman do it so too.
 """
 
-import fcntl
 import json
 import os
 import socket
@@ -169,6 +168,8 @@ def _alone(path: Path, ends: float) -> Iterator[None]:
     Raises:
         TimeoutError: another one does, and takes too long.
     """
+    import fcntl  # which Windows has not
+
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         while True:
