@@ -56,6 +56,7 @@ class Mend(StrEnum):
     ENCRYPT_ENDPOINT = "use an encrypted address, or no key"
     INSTALL_POSTGRES = "install the extra for PostgreSQL"
     INSTALL_ENGINE = "install the engine of the triggers"
+    REINSTALL_ENGINE = "install the engine of the triggers again"
     INSTALL_SENTENCE_TRANSFORMERS = "install the extra for sentence-transformers models"
     COPY_AGAIN = "copy again into the same target"
     EMPTY_TARGET = "copy into a target that is empty"

@@ -62,6 +62,7 @@ WORDS = {
     Mend.INSTALL_POSTGRES: 'The user can install it: pip install "memory-server[postgres]".',
     Mend.INSTALL_ENGINE: "The user can install it: pip install quickjs-ng. For macOS on Intel it has no wheel: pip "
     "compiles it there, which needs the command line tools of Xcode.",
+    Mend.REINSTALL_ENGINE: "The user can install it again: pip uninstall quickjs-ng, then pip install quickjs-ng.",
     Mend.INSTALL_SENTENCE_TRANSFORMERS: 'The user can install it: pip install "memory-server[sentence-transformers]".',
     Mend.COPY_AGAIN: "The user can run `memory-server copy` again: it goes on.",
     Mend.EMPTY_TARGET: "The user can name another target of `memory-server copy`.",

@@ -19,6 +19,9 @@ FALSE = "the condition is false"
 NO_ENGINE = "the package quickjs-ng is not installed"
 """Why no trigger can be evaluated where there is no wheel of the engine: macOS on Intel."""
 
+UNLOADABLE = "the package quickjs-ng cannot be loaded"
+"""Why no trigger can be evaluated where the wheel does not fit the machine."""
+
 
 def size(trigger: str) -> int:
     """Bytes of a trigger in UTF-8; a lone surrogate in it is counted too, as three."""
@@ -43,7 +46,6 @@ class Value:
 
     holds: bool
     why: str
-    tier: int
     milliseconds: float
     kept: str = field(default="", compare=False)
 
@@ -54,7 +56,6 @@ class Failure:
 
     kind: FailureKind
     message: str
-    tier: int
     milliseconds: float
 
 
@@ -72,16 +73,16 @@ def unavailable(outcomes: Iterable[Outcome]) -> Problem | None:
     """Return why the engine cannot run, which is no fault of a trigger; None where each was evaluated or skipped."""
     for outcome in outcomes:
         if isinstance(outcome, Failure) and outcome.kind is FailureKind.UNAVAILABLE:
-            hints = (Hint(Mend.INSTALL_ENGINE),) if NO_ENGINE in outcome.message else ()
+            mends = {NO_ENGINE: Mend.INSTALL_ENGINE, UNLOADABLE: Mend.REINSTALL_ENGINE}
+            hints = tuple(Hint(mend) for reason, mend in mends.items() if reason in outcome.message)
             return Problem(f"No long-term memory can wake: {outcome.message}", hints)
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A trigger that may be stored: its tier, its value on the sample conversation, and warnings for its author."""
+    """A trigger that may be stored: its value on the sample conversation, and warnings for its author."""
 
-    tier: int
     dry_run: bool
     warnings: tuple[str, ...]
 

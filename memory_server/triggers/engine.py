@@ -10,7 +10,6 @@ from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected
 from memory_server.triggers import (
     MOST_BYTES,
-    NO_ENGINE,
     Checked,
     Failure,
     FailureKind,
@@ -20,9 +19,9 @@ from memory_server.triggers import (
     size,
 )
 from memory_server.triggers.hints import hinted
-from memory_server.triggers.javascript import compat, reasons
+from memory_server.triggers.javascript import reasons
 from memory_server.triggers.javascript.parts import calls_of, parts_of
-from memory_server.triggers.javascript.sandbox import TIER, Asking, Nearnesses, Sandbox
+from memory_server.triggers.javascript.sandbox import Asking, Nearnesses, NoEngine, Sandbox
 from memory_server.triggers.javascript.trial import SAMPLE
 from memory_server.triggers.mistakes import no_day
 
@@ -43,7 +42,6 @@ what match_keys found."""
 EXPLAINING = 0.3
 """Seconds for that."""
 
-UNCHECKED = f"It was not checked and cannot wake here: {NO_ENGINE}."
 NO_EMBEDDER = "similar() is false because there is no embedder"
 
 Nearness = Callable[[str, str], float | None]
@@ -101,19 +99,19 @@ class Engine:
                 "The trigger is empty. For a memory that every search returns, write `true`."
             )
         warnings = mistakes.warnings(trigger)
-        if not compat.is_installed():
-            return Checked(TIER, False, (*warnings, UNCHECKED))
         try:
             holds, of_runs = self._sandbox.check(trigger)
         except TriggerRejected as refused:
             raise TriggerRejected(hinted(str(refused), trigger)) from refused
+        except NoEngine as error:
+            return Checked(False, (*warnings, f"It was not checked and cannot wake here: {error}."))
         notes: tuple[str, ...] = ()
         if calls_of(trigger, "similar"):
             (outcome,), meaning = self._judged([trigger], SAMPLE, 0)
             holds = isinstance(outcome, Value) and outcome.holds
             notes = tuple(filter(None, [meaning.note(0)]))
         texts = self._on_no_day(trigger)
-        return Checked(TIER, holds, tuple(dict.fromkeys((*warnings, *of_runs, *texts, *notes))))
+        return Checked(holds, tuple(dict.fromkeys((*warnings, *of_runs, *texts, *notes))))
 
     def judge(self, triggers: Sequence[str], situation: Situation, doubtful: int = 0) -> list[Outcome]:
         """The outcome of each, in the same order; the true ones are explained, and one that is judged alone."""
@@ -195,7 +193,7 @@ class Engine:
 def _settled(outcome: Outcome) -> Outcome:
     if isinstance(outcome, Asking):
         many = "it asks for the similarity of too many texts"
-        return Failure(FailureKind.ERROR, many, TIER, outcome.milliseconds)
+        return Failure(FailureKind.ERROR, many, outcome.milliseconds)
     return outcome
 
 

@@ -23,7 +23,7 @@ from tests.conftest import Clock, file_of
 
 CLAUDE = Caller("Claude", "s1")
 TOKEN = "ghp_" + "a1B2" * 9
-LATE = Failure(FailureKind.TIMEOUT, "it takes too long", 1, 1000.0)
+LATE = Failure(FailureKind.TIMEOUT, "it takes too long", 1000.0)
 
 
 @dataclass
@@ -36,13 +36,13 @@ class Scripted:
     doubtful: list[int] = field(default_factory=list)
 
     def check(self, trigger: str) -> Checked:
-        return Checked(0, True, ())
+        return Checked(True, ())
 
     def judge(self, triggers: Sequence[str], situation: Situation, doubtful: int = 0) -> list[Outcome]:
         self.asked.append(list(triggers))
         self.doubtful.append(doubtful)
         self.situations.append(situation)
-        return [self.outcomes.get(trigger, Value(True, f"{trigger} holds", 0, 0.1)) for trigger in triggers]
+        return [self.outcomes.get(trigger, Value(True, f"{trigger} holds", 0.1)) for trigger in triggers]
 
     def similarity(self, trigger: str, situation: Situation) -> float | None:
         return None
@@ -141,7 +141,7 @@ def test_an_update_changes_what_it_gives_and_nothing_else(long_term: LongTermSer
     assert after.updated_at is not None
     assert after.updated_at > after.created_at
     checked = long_term.update("Mum", LongTermChange("new prompt", "new trigger"), "default", caller=Caller())
-    assert checked == Checked(0, True, ())
+    assert checked == Checked(True, ())
     assert long_term.context("Mum", "default", caller=Caller())[0].prompt == "new prompt"
     with pytest.raises(Invalid, match=r"^Nothing to change\.$") as error:
         long_term.update("Mum", LongTermChange(), "default", caller=Caller())
@@ -180,7 +180,7 @@ def test_all_that_hold_wake_the_one_that_woke_last_at_the_end(
 ) -> None:
     for name in "abc":
         add(long_term, name)
-    no = Value(False, "", 0, 0.1)
+    no = Value(False, "", 0.1)
     for woken in ("b", "a"):
         engine.outcomes = {name: no for name in "abc" if name != woken}
         search(long_term)
@@ -196,7 +196,7 @@ def test_all_that_hold_wake_the_one_that_woke_last_at_the_end(
 def test_two_others_come_along_by_chance(long_term: LongTermService, engine: Scripted) -> None:
     for number in range(6):
         add(long_term, f"m{number}")
-    engine.outcomes = {f"m{number}": Value(False, "", 0, 0.1) for number in range(1, 6)}
+    engine.outcomes = {f"m{number}": Value(False, "", 0.1) for number in range(1, 6)}
     seen = set()
     for _ in range(60):
         found = search(long_term)
@@ -233,7 +233,7 @@ def test_what_was_slow_or_failed_is_evaluated_last_until_it_is_quick_again(
 ) -> None:
     for name in "abcde":
         add(long_term, name)
-    engine.outcomes = {"a": LATE, "b": Skipped(late=True), "c": Value(False, "", 1, 60.0)}
+    engine.outcomes = {"a": LATE, "b": Skipped(late=True), "c": Value(False, "", 60.0)}
     search(long_term)
     assert (engine.asked[-1], engine.doubtful[-1]) == (list("abcde"), 0)
     engine.outcomes = {}
@@ -300,7 +300,7 @@ def test_a_value_or_a_new_trigger_ends_a_row_of_failures(
     engine.outcomes["bad"] = LATE
     search(long_term)
     search(long_term)
-    engine.outcomes["bad"] = Value(False, "", 1, 0.1)
+    engine.outcomes["bad"] = Value(False, "", 0.1)
     search(long_term)
     assert state(long_term, "bad") == clean
     engine.outcomes["bad"] = LATE
@@ -321,7 +321,7 @@ def test_triggers_are_counted_as_late_by_what_happened_whatever_they_say(
     engine.outcomes = {
         "late": LATE,
         "skipped": Skipped(),
-        "says so": Failure(FailureKind.ERROR, "Error: it takes too long", 1, 1.0),
+        "says so": Failure(FailureKind.ERROR, "Error: it takes too long", 1.0),
     }
     for _ in range(3):
         with tallied() as tally:
@@ -337,7 +337,7 @@ def test_plain_errors_are_reported_kept_and_never_lead_to_quarantine(
 ) -> None:
     add(long_term, "good")
     add(long_term, "typo")
-    engine.outcomes["typo"] = Failure(FailureKind.ERROR, "x is not defined", 1, 1.0)
+    engine.outcomes["typo"] = Failure(FailureKind.ERROR, "x is not defined", 1.0)
     for _ in range(5):
         found = search(long_term)
         assert found.errors == [("typo", "x is not defined")]
@@ -352,7 +352,7 @@ def test_a_missing_worker_is_told_once_and_blamed_on_no_trigger(
 ) -> None:
     for name in ("script", "another"):
         add(long_term, name)
-        engine.outcomes[name] = Failure(FailureKind.UNAVAILABLE, "no worker", 1, 0.0)
+        engine.outcomes[name] = Failure(FailureKind.UNAVAILABLE, "no worker", 0.0)
     for _ in range(4):
         result = search(long_term)
         assert (result.errors, result.skipped) == ([], [])
@@ -400,11 +400,10 @@ def test_a_moment_to_try_out_is_local_unless_it_has_a_zone(real: LongTermService
 
 
 def test_a_trigger_that_is_tried_out_leaves_nothing(real: LongTermService) -> None:
-    checked, outcome = real.try_out("match_keys(messages, ['tea'])", [Message("user", "No tea")], None)
+    _, outcome = real.try_out("match_keys(messages, ['tea'])", [Message("user", "No tea")], None)
     assert isinstance(outcome, Value)
     assert outcome.holds
     assert "tea" in outcome.why
-    assert (checked.tier, outcome.tier) == (1, 1)
     assert real.select("default", caller=Caller()).memories == []
 
 

@@ -28,7 +28,7 @@ def test_the_extension_module_is_found_in_its_folder(engine: Any) -> None:
 
 
 def test_the_worker_loads_the_same_extension_module(engine: Any) -> None:
-    assert worker._engine(compat.engine_folder()) is engine
+    assert worker._engine(compat.engine_folder()) == (engine, "")
 
 
 def test_the_engine_has_what_the_worker_uses(engine: Any) -> None:

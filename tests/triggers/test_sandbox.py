@@ -149,7 +149,6 @@ def test_what_was_found_is_told(shared: Sandbox) -> None:
         "'birthday' in assistant message: Happy birthday in advance!; "
         "/happy/i in assistant message: Happy birthday in advance!"
     )
-    assert outcome.tier == 1
 
 
 def test_what_was_found_stays_short(shared: Sandbox) -> None:
@@ -261,7 +260,7 @@ def test_a_trigger_gives_its_completion_value(shared: Sandbox, source: str, held
 def test_an_error_says_what_and_where(shared: Sandbox, source: str, message: str) -> None:
     outcome = one(shared, source)
     assert isinstance(outcome, Failure)
-    assert (outcome.kind, outcome.message, outcome.tier) == (FailureKind.ERROR, message, 1)
+    assert (outcome.kind, outcome.message) == (FailureKind.ERROR, message)
 
 
 # ---------------------------------------------------------------- time and chance
@@ -910,10 +909,8 @@ def test_a_check_of_what_is_slow_ends_soon() -> None:
     def ask(run: Run) -> Report:
         ran.append(run)
         if run.source.startswith("throw 'compiled'"):
-            return Report(
-                Failure(FailureKind.ERROR, "", 1, 1.0), {"message": "it throws compiled"}, None, 1.0
-            )
-        return Report(Value(True, "", 1, 200.0), {}, None, 200.0)
+            return Report(Failure(FailureKind.ERROR, "", 1.0), {"message": "it throws compiled"}, None, 1.0)
+        return Report(Value(True, "", 200.0), {}, None, 200.0)
 
     holds, warnings = check("slow()", ask)
     assert (holds, len(ran)) == (True, 4)

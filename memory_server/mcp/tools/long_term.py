@@ -130,7 +130,6 @@ class WholeLongTerm:
 class TriggerTest:
     value: bool | None
     why: str
-    tier: int
     milliseconds: float
     warnings: tuple[str, ...]
     examples: list[Example] | None
@@ -181,7 +180,7 @@ WHOLE = Answer(
 EXAMPLE = Answer(Example, field("text", _shortest), "expected value", field("score?", rounded))
 TRIGGER_TEST = Answer(
     TriggerTest,
-    "value why tier",
+    "value why",
     field("milliseconds", rounded),
     "warnings",
     field("examples?", EXAMPLE),
@@ -304,14 +303,14 @@ class LongTermTools:
         checked, outcome = self.long_term.try_out(trigger, as_messages(messages or []), at)
         examples, threshold = self.long_term.try_examples(trigger, wakes or [], sleeps or [], at)
         match outcome:
-            case Value(is_true, why, tier, milliseconds):
+            case Value(is_true, why, milliseconds):
                 value: bool | None = is_true
-            case Failure(_, why, tier, milliseconds):
+            case Failure(_, why, milliseconds):
                 value = None
             case _:
-                value, why, tier, milliseconds = None, "no time was left", checked.tier, 0.0
+                value, why, milliseconds = None, "no time was left", 0.0
         why = why if messages else f"{why} (no messages given)"
-        return TriggerTest(value, why, tier, milliseconds, checked.warnings, examples, threshold)
+        return TriggerTest(value, why, milliseconds, checked.warnings, examples, threshold)
 
 
 def _context(context: str | None, recent: list[GivenMessage] | None) -> str | None:

@@ -11,8 +11,6 @@ from math import inf
 from pathlib import Path
 from typing import IO, Any, cast
 
-from memory_server.triggers.javascript.compat import engine_folder
-
 FRAME = struct.Struct(">cI")
 """The head of a frame, the same as in the worker: a tag of one byte, and the length of the body in bytes."""
 
@@ -56,7 +54,7 @@ class Child:
     So a blocked read or write never hangs, on any system: when the process is killed, its pipes close.
     """
 
-    def __init__(self, time_zone: str | None) -> None:
+    def __init__(self, engine_folder: str, time_zone: str | None) -> None:
         """Start the process.
 
         Raises:
@@ -72,7 +70,7 @@ class Child:
         self._received = bytearray()
         self._changed = threading.Condition()
         self._process = subprocess.Popen(  # noqa: S603 - our own program
-            [sys.executable, "-I", "-S", "-B", str(PROGRAM), engine_folder()],
+            [sys.executable, "-I", "-S", "-B", str(PROGRAM), engine_folder],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -8,8 +8,6 @@ import importlib.util
 import re
 from pathlib import Path
 
-from memory_server.triggers import NO_ENGINE
-
 ENGINE = "_quickjs"
 """The extension module of the package. The worker loads it alone, because importing the package takes 20 ms more."""
 
@@ -27,21 +25,10 @@ _PRELUDE_FUNCTIONS = frozenset(
 """Functions of the prelude that a trigger calls: the position of an error in one of them is that of its caller."""
 
 
-def is_installed() -> bool:
-    """False where there is no wheel of the engine: macOS on Intel."""
-    return importlib.util.find_spec(ENGINE) is not None
-
-
 def engine_folder() -> str:
-    """The folder of the engine's extension module, found without importing it.
-
-    Raises:
-        OSError: the package is not installed.
-    """
+    """The folder of the engine's extension module, found without importing it; '' where it is not installed."""
     module = importlib.util.find_spec(ENGINE)
-    if module is None or module.origin is None:
-        raise OSError(NO_ENGINE)
-    return str(Path(module.origin).parent)
+    return "" if module is None or module.origin is None else str(Path(module.origin).parent)
 
 
 def position(stack: str) -> tuple[int, int] | None:

@@ -20,7 +20,9 @@ from memory_server.language.text import visible
 from memory_server.triggers import (
     FALSE,
     MOST_BYTES,
+    NO_ENGINE,
     TRUE,
+    UNLOADABLE,
     Failure,
     FailureKind,
     Outcome,
@@ -30,7 +32,7 @@ from memory_server.triggers import (
 )
 from memory_server.triggers.javascript import reasons, trial
 from memory_server.triggers.javascript.child import MALFORMED, Answers, Child, Died
-from memory_server.triggers.javascript.compat import position
+from memory_server.triggers.javascript.compat import engine_folder, position
 from memory_server.triggers.javascript.parts import parts_of
 from memory_server.triggers.javascript.turns import Turn, Turns
 
@@ -62,14 +64,14 @@ PATIENT = 4
 TOO_LONG = f"The trigger is longer than {MOST_BYTES} bytes."
 """The error text for a trigger above MOST_BYTES."""
 
-TIER = 1
-"""The tier of every outcome: JavaScript in the worker. Answers have it since there were two."""
-
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 """Where JavaScript's time, in milliseconds, begins."""
 
 TIMEOUT = {"kind": "timeout", "message": "it takes too long"}
 """The answer in the place of a worker that was killed at the deadline."""
+
+MOST_SAID = 400
+"""Characters of what the system says of an engine that cannot be loaded."""
 
 SKIPPED = {"kind": "skipped"}
 """The answer in the place of a worker whose time was cut by the budget."""
@@ -81,6 +83,10 @@ Trigger = tuple[int, str, dict[str, Any] | None]
 
 class Unstartable(Exception):
     """The worker cannot be started; the text says why."""
+
+
+class NoEngine(Unstartable):
+    """This machine has no engine that can be loaded; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +114,16 @@ class Answer:
     def outcome(self) -> Outcome:
         match self.told:
             case {"kind": "value", "holds": bool(holds), "why": ""}:
-                return Value(holds, text := TRUE if holds else FALSE, TIER, self.milliseconds, text)
+                return Value(holds, text := TRUE if holds else FALSE, self.milliseconds, text)
             case {"kind": "value", "holds": bool(holds), "why": str(why)}:
-                return Value(holds, reasons.shown(why), TIER, self.milliseconds, reasons.kept(why))
+                return Value(holds, reasons.shown(why), self.milliseconds, reasons.kept(why))
             case {"kind": "ask", "asks": list(asks)}:
                 return Asking(False, tuple(_written(ask) for ask in asks), self.milliseconds)
             case {"kind": "error" | "timeout" | "memory" as kind}:
-                return Failure(FailureKind(kind), self.message, TIER, self.milliseconds)
+                return Failure(FailureKind(kind), self.message, self.milliseconds)
             case {"kind": "skipped"}:
                 return Skipped()
-        return Failure(FailureKind.ERROR, MALFORMED, TIER, self.milliseconds)
+        return Failure(FailureKind.ERROR, MALFORMED, self.milliseconds)
 
     @property
     def message(self) -> str:
@@ -232,6 +238,7 @@ class Sandbox:
 
         Raises:
             TriggerRejected: it does not compile, returns no value or takes too long.
+            NoEngine: no trigger can be evaluated on this machine.
             Unavailable: the worker cannot run now.
         """
         if size(source) > MOST_BYTES:
@@ -239,6 +246,8 @@ class Sandbox:
         ends = time.monotonic() + deadline.left(CHECK_SECONDS)
         try:
             return trial.check(source, lambda run: self._try(run, ends))
+        except NoEngine:
+            raise
         except Unstartable as error:
             raise Unavailable(f"The trigger cannot be checked: {error}.") from error
 
@@ -261,7 +270,7 @@ class Sandbox:
             batch = triggers[len(outcomes) : len(outcomes) + (1 if run.seconds > SLICE else TOGETHER)]
             fitting = list(takewhile(lambda trigger: size(trigger[1]) <= MOST_BYTES, batch))
             if not fitting:
-                outcomes.append(Failure(FailureKind.ERROR, TOO_LONG, TIER, 0.0))
+                outcomes.append(Failure(FailureKind.ERROR, TOO_LONG, 0.0))
             elif time.monotonic() >= run.ends or not self._has_turn(run, first=not outcomes):
                 outcomes.append(Skipped())
             else:
@@ -274,7 +283,7 @@ class Sandbox:
                     if after_others and time.monotonic() >= run.ends:
                         outcomes.append(Skipped())
                         continue
-                    missing = Failure(FailureKind.UNAVAILABLE, str(error), TIER, 0.0)
+                    missing = Failure(FailureKind.UNAVAILABLE, str(error), 0.0)
                     outcomes += [missing for _ in triggers[len(outcomes) :]]
         return outcomes
 
@@ -302,7 +311,7 @@ class Sandbox:
             raise Unstartable("the time of this call is over")
         outcome = answer.outcome()
         if isinstance(outcome, Asking):  # a trial answers itself
-            outcome = Failure(FailureKind.ERROR, MALFORMED, TIER, outcome.milliseconds)
+            outcome = Failure(FailureKind.ERROR, MALFORMED, outcome.milliseconds)
         stack = str(answer.told.get("stack", ""))
         return trial.Report(outcome, answer.told, position(stack), answer.milliseconds)
 
@@ -357,9 +366,12 @@ class Sandbox:
         return self._start(situation, ends)
 
     def _start(self, situation: bytes, ends: float) -> Child:
+        folder = engine_folder()
+        if not folder:
+            raise NoEngine(NO_ENGINE)
         ready_by = min(time.monotonic() + START_SECONDS, ends)
         try:
-            self._child = child = Child(self._time_zone)
+            self._child = child = Child(folder, self._time_zone)
         except OSError as error:
             raise Unstartable(f"the JavaScript worker cannot start: {error.strerror or error}") from error
         if self._closing:
@@ -369,7 +381,10 @@ class Sandbox:
             child.tell(b"C", _table(), ready_by)
             child.tell(b"L", _script("locale.js"), ready_by)
             child.tell(b"I", _script("inspection.js"), ready_by)
-            child.ask(b"P", _script("prelude.js"), ready_by)
+            ready = child.ask(b"P", _script("prelude.js"), ready_by)
+            if "message" in ready:
+                self._drop()
+                raise NoEngine(f"{UNLOADABLE}: {visible(str(ready['message']))[:MOST_SAID]}")
             child.learn(situation, ready_by)
         except Died as died:
             self._drop()

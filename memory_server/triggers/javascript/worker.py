@@ -43,7 +43,7 @@ earlier; this limit works when the server is gone."""
 def main() -> None:
     # Ctrl-C reaches the whole process group; the server decides when this process ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    engine: Any = _engine(sys.argv[1])
+    engine, unloadable = _engine(sys.argv[1])
     _fence()
     scripts = {b"C": "", b"L": "", b"I": "", b"P": ""}
     realm: Realm | None = None
@@ -52,7 +52,9 @@ def main() -> None:
         tag, text = frame
         if tag in scripts:
             scripts[tag] = text
-        if tag == b"P":
+        if tag == b"P" and unloadable:
+            _write(b"A", _failure("error", unloadable))
+        elif tag == b"P":
             realm = Realm(engine, scripts)
             _write(b"A", READY)
         elif tag == b"S" and realm is not None:
@@ -80,10 +82,16 @@ def _judge(realm: "Realm", request: Any) -> None:
     _write(b"D", "")
 
 
-def _engine(folder: str) -> Any:
-    """The engine's extension module alone: the package around it needs 20 ms to import parts that are not used here."""
+def _engine(folder: str) -> tuple[Any, str]:
+    """The engine's extension module alone: the package around it needs 20 ms to import parts that are not used here.
+
+    Where it cannot be loaded, what the system says of it.
+    """
     sys.path.append(folder)
-    return __import__("_quickjs")
+    try:
+        return __import__("_quickjs"), ""
+    except ImportError as error:
+        return None, str(error) or "ImportError"
 
 
 def _fence() -> None:
