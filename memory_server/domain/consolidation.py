@@ -10,7 +10,7 @@ both are kept.
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import groupby
@@ -18,8 +18,10 @@ from typing import NamedTuple
 
 from memory_server.domain import parts
 from memory_server.domain.moved import Ordered, only_moved
+from memory_server.domain.rearranged import only_rearranged
 from memory_server.domain.wording import Wording
 from memory_server.language import function_words as function
+from memory_server.language import german
 from memory_server.language.han import TO_SIMPLIFIED
 from memory_server.language.lazy import lazy
 from memory_server.language.numbers import in_digits
@@ -124,7 +126,8 @@ class Text:
 
     @cached_property
     def in_one_spelling(self) -> str:
-        return in_one_spelling(self.plain) if _DIGITS.search(self.plain) else self.plain
+        text = german.in_one_spelling(self.plain) if german.is_german(self.plain, self.words) else self.plain
+        return in_one_spelling(text) if _DIGITS.search(text) else text
 
     @cached_property
     def digits(self) -> list[str]:
@@ -174,6 +177,7 @@ def compare(left: Text, right: Text) -> Likeness:
     if alike and (
         _says_the_same(left.meaning, right.meaning)
         or only_moved(_ordered(left), _ordered(right), left.segment)
+        or only_rearranged(left.plain, right.plain)
     ):
         return Likeness.RESTATEMENT
     return Likeness.SIMILAR if jaccard(left.words, right.words) >= THRESHOLD else Likeness.DIFFERENT
@@ -201,6 +205,8 @@ def _may_share(words: frozenset[str], folded: str, least: float) -> bool:
 
 
 def _says_the_same(left: Meaning, right: Meaning) -> bool:
+    if len(left.terms) != len(right.terms):
+        left, right = (_without_article(meaning) for meaning in (left, right))
     if len(left.terms) != len(right.terms) or not _pauses_alike(left, right):
         return False
     any_case = _is_case_a_habit(left, right) or _is_case_a_habit(right, left)
@@ -211,6 +217,12 @@ def _says_the_same(left: Meaning, right: Meaning) -> bool:
     return not {(True, False), (False, True)} <= {
         (left_term.has_s, right_term.has_s) for left_term, right_term in pairs
     }
+
+
+def _without_article(meaning: Meaning) -> Meaning:
+    if meaning.limited or not function.opens_a_state([term.written for term in meaning.terms[:4]]):
+        return meaning
+    return replace(meaning, terms=meaning.terms[1:], pauses=frozenset(pause - 1 for pause in meaning.pauses))
 
 
 def _ordered(text: Text) -> Ordered:
@@ -350,7 +362,8 @@ def _latin(run: str) -> list[str]:
         owner = full.removesuffix("'s")
         full = f"{owner} is" if owner in function.IS_AFTER else f"{owner} 's"
     first, *words_after = full.split()
-    return [run[: len(first)], *(word.upper() if run.isupper() else word for word in words_after)]
+    as_written = run[: len(first)] if small.startswith(first) else first
+    return [as_written, *(word.upper() if run.isupper() else word for word in words_after)]
 
 
 def _spelled_out(tokens: list[_Token]) -> list[_Token]:

@@ -69,7 +69,11 @@ def without_ing(word: str) -> frozenset[str]:
 # --- Words -----------------------------------------------------------------------------------------------
 
 CONTRACTIONS = {"can't": "can not", "cannot": "can not", "won't": "will not", "shan't": "shall not"}
-"""Contractions that are not formed by an ending, and their long form."""
+CONTRACTIONS |= {
+    f"{word}'s": f"{word} es" for word in ("gibt", "geht", "hat", "ist", "kommt", "war", "wird", "wenn", "ob")
+} | {f"{word}'s": f"{word}s" for word in ("an", "auf", "durch", "für", "in", "um")}
+CONTRACTIONS |= {f"{word}'m": f"{word}m" for word in ("hinter", "über", "unter", "vor")} | {"hab": "habe"}
+"""Contractions that are not formed by an ending, and their long form; in English and in German."""
 
 CONTRACTED_ENDINGS = {
     "n't": " not",
@@ -94,6 +98,7 @@ CANONICAL = {
     "时候": "时",
     "之前": "前",
     "之后": "后",
+    "将": "把",  # before a verb, where it is will, no text has 把
     "里面": "里",
     "已经": "已",
     # 加上 means the same as 加, and so on; 上 alone (above, last) carries meaning.
@@ -157,6 +162,18 @@ _FEELING = _set(
     "讨厌 喜欢 喜爱 爱 恨 怕 害怕 担心 羡慕 嫉妒 想念 怀念 想 说 提到 骂 批评 表扬 怀疑 相信 支持 反对"
 )
 """Verbs after which 的 changes the meaning: 我讨厌的猫 is a cat that I hate, 我讨厌猫 means I hate cats."""
+
+
+_COUNTED_BY = _set(
+    "minute hour day week month year night visit lesson session person head piece kilo kg litre l time"
+)
+"""Nouns before which a means per."""
+
+_GERMAN_STATES = _set(
+    "ist hat kostet liegt steht hängt wohnt schließt öffnet beginnt endet dauert fährt wiegt läuft heißt gehört"
+)
+_FELT = _set("kalt warm heiß schlecht übel langweilig schwindlig")
+"""What someone is whom German names in the dative: mir ist kalt."""
 
 
 class Surroundings(NamedTuple):
@@ -247,7 +264,7 @@ _SILENT_IF: dict[str, Callable[[Surroundings], bool]] = {
     # Before a vowel, a silent h or an 8; otherwise "an" is a name in lower case.
     "an": lambda around: around.following.startswith(tuple("aeiouh8")),
     # Two litres a day, two litres per day.
-    "per": lambda around: around.following in {"day", "week", "month", "year", "night"},
+    "per": lambda around: around.following in _COUNTED_BY,
     **dict.fromkeys(("really", "basically", "actually", "simply"), _if_unlimited),
     **dict.fromkeys(("please", "kindly"), lambda around: not around.before and not around.after),
     # "In the editor and in the terminal": the second "in" may be left out.
@@ -275,6 +292,22 @@ _SILENT_IF: dict[str, Callable[[Surroundings], bool]] = {
     "是": lambda around: around.previous == "的" or around.following in {"由", "从", "在"},
 }
 """For each word that can be without meaning, when it is."""
+
+
+def opens_a_state(words: Sequence[str]) -> bool:
+    """True if a German text begins with an article, a noun and a verb of state: a heading says it without the article.
+
+    "Mutter ist kalt" is not "der Mutter ist kalt".
+    """
+    if len(words) < 4:
+        return False
+    article, noun, verb, complement = words[:4]
+    return (
+        article in {"Der", "Die", "Das"}
+        and noun[0].isupper()
+        and verb in _GERMAN_STATES
+        and complement not in _FELT
+    )
 
 
 def is_silent(word: str, around: Surroundings) -> bool:

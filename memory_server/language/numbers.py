@@ -34,11 +34,19 @@ _SMALL = (
 ).split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 _GERMAN = "zwei drei vier fünf sechs sieben acht neun zehn".split()
+_GERMAN_TEENS = "zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn".split()
+_GERMAN_TENS = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig".split()
 _SPELT = (
     {word: number for number, word in enumerate(_SMALL, 2)}
     | {word: 10 * number for number, word in enumerate(_TENS, 2)}
     | {word: number for number, word in enumerate(_GERMAN, 2)}
-    | {"zwölf": 12, "zwanzig": 20, "dreißig": 30}
+    | {word: number for number, word in enumerate(_GERMAN_TEENS, 12)}
+    | {word: 10 * number for number, word in enumerate(_GERMAN_TENS, 2)}
+    | {
+        f"{digit}und{ten}": 10 * tens + ones
+        for tens, ten in enumerate(_GERMAN_TENS, 2)
+        for ones, digit in enumerate(["ein", *_GERMAN[:8]], 1)
+    }
 )
 _WORD = re.compile(
     rf"(?<![\w-])(?:(?P<tens>{'|'.join(_TENS)})-(?P<ones>{'|'.join(['one', *_SMALL[:8]])})"
