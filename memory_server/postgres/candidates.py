@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from memory_server.domain import parts, ranking
 from memory_server.domain.embedding import Embedded
-from memory_server.domain.memory import Filter
+from memory_server.domain.memory import Filter, Memory
 from memory_server.domain.ranking import K1, B
 from memory_server.postgres import filters, surroundings, terms
 from memory_server.postgres.embedded import TABLES, from_bytes
 from memory_server.postgres.surroundings import ProposedTexts
 from memory_server.postgres.tx import Tx, Value
+from memory_server.storage import memory_rows
 from memory_server.storage.candidates import Posting, Postings, Proposal, Utterances, first_passing
 from memory_server.storage.vectors import TextFilter
 
@@ -167,6 +168,25 @@ class Candidates:
             return np.isin(batch & parts.WHOLE, list(self.passing(kind, batch.tolist(), filter)))
 
         return first_passing(ids, limit, lets_pass)
+
+    def newest(self, filter: Filter, limit: int, offset: int) -> list[Memory]:
+        clauses, values = filters.conditions(filter, self.tx.now)
+        rows = self.tx.rows(
+            f"""
+            SELECT {memory_rows.columns("as_moment")}
+            FROM (
+                SELECT m.id, coalesce(m.occurred_at, m.created_at) AS at
+                FROM memories AS m
+                WHERE {" AND ".join(["true", *clauses])}
+                ORDER BY coalesce(m.occurred_at, m.created_at) DESC, m.id DESC
+                LIMIT %s OFFSET %s
+            ) AS newest
+            JOIN memories ON memories.id = newest.id
+            ORDER BY newest.at DESC, newest.id DESC
+            """,
+            (*values, limit, offset),
+        )
+        return list(map(memory_rows.memory, rows))
 
     def passing(self, kind: Embedded, ids: Sequence[int], filter: TextFilter) -> set[int]:
         return set(self.ask_passing(kind, "%s", [[parts.memory_of(id) for id in ids]], filter)())

@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from memory_server.postgres import word_rows
 from memory_server.postgres.tx import Tx
+from memory_server.storage.columns import listed
+from memory_server.storage.memory_rows import LASTING
 from memory_server.storage.statements import Row, Values
 
 _DIFFERENT: Final = re.compile(
@@ -50,7 +52,7 @@ _WORDS: Final = {
 @lru_cache(maxsize=1_000)
 def spelled(sql: str) -> str:
     """Return a statement of a shared table as PostgreSQL and its driver read it."""
-    return _DIFFERENT.sub(_spelled, sql)
+    return _DIFFERENT.sub(_spelled, sql.replace(LASTING, "lasts(metadata, :now)"))
 
 
 def _spelled(match: re.Match[str]) -> str:
@@ -140,6 +142,15 @@ class Spelled:
     def send_each(self, sql: str, values: Iterable[Values]) -> None:
         for value in values:
             self.tx.send(spelled(sql), value)
+
+    def insert(self, table: str, row: Mapping[str, Any]) -> int:
+        id = int(self.tx.value(f"SELECT next_id('{table}')"))
+        marks = ", ".join(f"%({column})s" for column in row)
+        self.tx.send(
+            f"INSERT INTO {table} (id, {listed(tuple(row))}) VALUES (%(id)s, {marks})", {"id": id, **row}
+        )
+        word_rows.write(self.tx, table, id, row, is_new=True)
+        return id
 
     def insert_each(self, table: str, rows: Sequence[Mapping[str, Any]], or_else: str = "") -> None:
         if not rows:

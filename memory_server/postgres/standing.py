@@ -5,9 +5,10 @@ from datetime import datetime, timedelta
 
 from memory_server.domain.memory import Memory
 from memory_server.domain.moment import timestamp
-from memory_server.postgres.memories import COLUMNS, of_project
 from memory_server.postgres.tx import Tx
 from memory_server.storage import memory_rows
+
+_COLUMNS = memory_rows.columns("as_moment")
 
 _LEAST_EXPONENT = -700
 """The exponent below which a number is too small, as of a moment that lies a lifetime back."""
@@ -25,7 +26,8 @@ class Standing:
 
         The standing of a memory whose moment is still to come says too much.
         """
-        current = f"{of_project(project)} AND type = g.type AND importance = g.importance AND NOT replaced"
+        of_project = "project = %(project)s" if project else "project IS NULL"  # as the index knows it
+        current = f"{of_project} AND type = g.type AND importance = g.importance AND NOT replaced"
         row = "id, type, importance, access_count, as_moment(coalesce(occurred_at, created_at)) AS at"
         rows = self.tx.rows(
             f"""
@@ -54,7 +56,7 @@ class Standing:
                     )
                 ) AS m
             )
-            SELECT {COLUMNS}
+            SELECT {_COLUMNS}
             FROM (
                 SELECT id, row_number() OVER (
                     ORDER BY

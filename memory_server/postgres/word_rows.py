@@ -27,28 +27,24 @@ def fact(tenant: int, key: str, value: str) -> Terms:
     return terms.terms(tenant, key, terms.fact_text(value))
 
 
-def write(tx: Tx, table: str, id: int, row: Mapping[str, Any]) -> None:
-    """Index a row anew that has got new texts, where its table has an index."""
+def write(tx: Tx, table: str, id: int, row: Mapping[str, Any], *, is_new: bool = False) -> None:
+    """Index a row that has got new texts, where its table has an index."""
     match table, row:
         case "memories", {"content": content, "tags": tags}:
-            write_memory(tx, id, content, tags)
+            _write_memory(tx, id, content, tags, is_new)
         case "facts", {"key": key, "value": value}:
-            write_fact(tx, id, key, value)
+            _write(tx, "fact_words", id, fact(tx.tenant, key, value), is_new)
         case "turns", {"summary": summary, "message": message}:
-            write_turn(tx, id, summary, message)
+            _write(tx, "turn_words", id, terms.terms(tx.tenant, summary, message), is_new)
         case "short_term_memories", {"text": text}:
-            write_short_term(tx, id, text)
+            _write(tx, "short_term_words", id, terms.terms(tx.tenant, text), is_new)
 
 
-def write_memory(tx: Tx, id: int, content: str, tags: str) -> None:
-    """Index a memory anew, and its parts where it is long. `tags` is JSON."""
-    tx.send("DELETE FROM memory_words WHERE memory_id = %s", (id,))
-    tx.send("DELETE FROM memory_parts WHERE memory_id = %s", (id,))
-    insert_memory(tx, id, content, tags)
-
-
-def insert_memory(tx: Tx, id: int, content: str, tags: str) -> None:
-    """Index a new memory, and its parts where it is long. `tags` is JSON."""
+def _write_memory(tx: Tx, id: int, content: str, tags: str, is_new: bool) -> None:
+    """Index a memory, and its parts where it is long. `tags` is JSON."""
+    if not is_new:
+        tx.send("DELETE FROM memory_words WHERE memory_id = %s", (id,))
+        tx.send("DELETE FROM memory_parts WHERE memory_id = %s", (id,))
     for part, start, length, index_terms in memory(tx.tenant, id, content, tags):
         if part != id:
             tx.send(
@@ -71,23 +67,9 @@ def insert_memory(tx: Tx, id: int, content: str, tags: str) -> None:
         )
 
 
-def write_fact(tx: Tx, id: int, key: str, value: str) -> None:
-    """Index a fact anew; `value` is JSON."""
-    _write(tx, "fact_words", id, fact(tx.tenant, key, value))
-
-
-def write_turn(tx: Tx, id: int, summary: str, message: str) -> None:
-    """Index a turn anew."""
-    _write(tx, "turn_words", id, terms.terms(tx.tenant, summary, message))
-
-
-def write_short_term(tx: Tx, id: int, text: str) -> None:
-    """Index a short-term memory anew."""
-    _write(tx, "short_term_words", id, terms.terms(tx.tenant, text))
-
-
-def _write(tx: Tx, table: str, id: int, index_terms: Terms) -> None:
-    tx.send(f"DELETE FROM {table} WHERE id = %s", (id,))
+def _write(tx: Tx, table: str, id: int, index_terms: Terms, is_new: bool) -> None:
+    if not is_new:
+        tx.send(f"DELETE FROM {table} WHERE id = %s", (id,))
     tx.send(
         f"""
         INSERT INTO {table} (id, words, repeated, tokens, length)

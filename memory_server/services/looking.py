@@ -143,7 +143,7 @@ def _found(ranked: Ranked[Any], score: float) -> Seen:
 def _newest(tx: Tx, wish: LookWish, where: Among, limit: int) -> Iterator[Seen]:
     filter = wish.filter
     if Recallable.MEMORY in wish.there:
-        for memory in tx.memories.newest(replace(filter, project=where.only), limit, 0):
+        for memory in tx.candidates.newest(replace(filter, project=where.only), limit, 0):
             yield replace(_seen(memory), text=search.shown(memory)[0])
     for kind, load in _LOADING.items():
         if kind in wish.there:

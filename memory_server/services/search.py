@@ -132,7 +132,7 @@ class SearchService:
     def _newest(self, filter: Filter, lookup: Callable[[Tx], Among], limit: int, offset: int) -> Found:
         with self.database.read() as tx:
             where = lookup(tx)
-            newest = tx.memories.newest(replace(filter, project=where.only), limit, offset)
+            newest = tx.candidates.newest(replace(filter, project=where.only), limit, offset)
             hits = [
                 Hit(memory, 1.0, 1.0, Why(0.0, 0.0, scoring.decayed_score(memory, tx.now)), *shown(memory))
                 for memory in newest

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from memory_server.domain import parts
 from memory_server.domain.embedding import Embedded
-from memory_server.domain.memory import Filter
+from memory_server.domain.memory import Filter, Memory, MemoryId
 from memory_server.sqlite import filters, sign_bits
 from memory_server.sqlite.embedded import TABLES
 from memory_server.sqlite.tx import Tx, Value
 from memory_server.sqlite.words import quoted
 from memory_server.storage.candidates import Posting, Postings, Proposal, Utterances, first_passing, lines
+from memory_server.storage.tables.memories import Memories
 from memory_server.storage.tables.memory_counts import MemoryCounts
 from memory_server.storage.vectors import TextFilter
 
@@ -237,6 +238,20 @@ class Candidates:
     ) -> list[int]:
         """Return the first `limit` texts that a filter lets pass."""
         return first_passing(ids, limit, lambda batch: self.lets_pass(kind, batch, filter, space_id))
+
+    def newest(self, filter: Filter, limit: int, offset: int) -> list[Memory]:
+        clauses, values = filters.conditions(filter, self.tx.now)
+        rows = self.tx.rows(
+            f"""
+            SELECT m.id
+            FROM memories AS m
+            WHERE {" AND ".join(["1", *clauses])}
+            ORDER BY julianday(ifnull(m.occurred_at, m.created_at)) DESC, m.id DESC
+            LIMIT ? OFFSET ?
+            """,
+            (*values, limit, offset),
+        )
+        return Memories(self.tx).select([MemoryId(id) for (id,) in rows])
 
     def passing(self, kind: Embedded, ids: Sequence[int], filter: TextFilter) -> set[int]:
         clauses, values = filters.conditions(filter, self.tx.now)

@@ -7,8 +7,8 @@ from memory_server.domain.fact import FactFilter, Home, Scope
 from memory_server.domain.injection import CAPTURED
 from memory_server.domain.memory import Filter
 from memory_server.domain.short_term import SaidFilter
-from memory_server.sqlite import memories
 from memory_server.sqlite.tx import Value
+from memory_server.storage.json_text import as_json
 from memory_server.storage.vectors import TextFilter
 
 
@@ -20,7 +20,7 @@ def conditions(filter: TextFilter, now: str) -> tuple[list[str], list[Value]]:
         case SaidFilter():
             return _said(filter)
         case Filter():
-            return memories.conditions(filter)
+            return _memories(filter)
 
 
 def bit_rows(space_id: int, filter: Filter) -> tuple[list[str], list[Value]]:
@@ -38,9 +38,34 @@ def bit_rows(space_id: int, filter: Filter) -> tuple[list[str], list[Value]]:
         values.append(filter.min_importance)
     other_filter = Filter(tags=filter.tags, since=filter.since, until=filter.until)
     if other_filter != Filter():
-        other_clauses, other_values = memories.conditions(other_filter)
+        other_clauses, other_values = _memories(other_filter)
         clauses.append(f"b.memory_id IN (SELECT m.id FROM memories AS m WHERE {' AND '.join(other_clauses)})")
         values += other_values
+    return clauses, values
+
+
+def _memories(filter: Filter) -> tuple[list[str], list[Value]]:
+    """Return the clauses on `memories AS m`, beside their values."""
+    clauses: list[str] = []
+    values: list[Value] = []
+    if filter.type is not None:
+        clauses.append("m.type = ?")
+        values.append(filter.type.value)
+    if filter.project is not None:
+        clauses.append("ifnull(m.project, '') = ?")
+        values.append(filter.project)
+    if filter.min_importance is not None:
+        clauses.append("m.importance >= ?")
+        values.append(filter.min_importance)
+    if filter.tags:
+        clauses.append(
+            "EXISTS (SELECT 1 FROM json_each(m.tags) AS t JOIN json_each(?) AS w ON lower(t.value) = lower(w.value))"
+        )
+        values.append(as_json(filter.tags))
+    for sign, moment in ((">=", filter.since), ("<", filter.until)):
+        if moment is not None:
+            clauses.append(f"julianday(ifnull(m.occurred_at, m.created_at)) {sign} julianday(?)")
+            values.append(moment)
     return clauses, values
 
 

@@ -10,6 +10,7 @@ import apsw
 from memory_server.domain import rights
 from memory_server.domain.caller import Person
 from memory_server.errors import Hint, Mend, Problem, Unavailable
+from memory_server.storage.columns import listed
 from memory_server.storage.statements import Statements
 from memory_server.storage.together import Together, in_turn
 
@@ -140,6 +141,14 @@ class Tx:
         """Run one statement that writes with each of these values."""
         for value in values:
             self.connection.execute(sql, value)
+
+    def insert(self, table: str, row: Mapping[str, Any]) -> int:
+        """Insert a row, and return its new id. Triggers of the file index its words."""
+        marks = ", ".join(f":{column}" for column in row)
+        (id,) = self.one(
+            f"INSERT INTO main.{table} ({listed(tuple(row))}) VALUES ({marks}) RETURNING id", row
+        )
+        return int(id)
 
     def insert_each(self, table: str, rows: Sequence[Mapping[str, Any]], or_else: str = "") -> None:
         """Insert rows, which have the same columns, in their order. `or_else` is an ON CONFLICT clause."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_server.domain.embedding import Embedded
+from memory_server.domain.memory import Filter, Memory
 from memory_server.storage.vectors import TextFilter
 
 
@@ -147,6 +148,10 @@ class Candidates(Protocol):
 
     def containing(self, kind: Embedded, text: str, limit: int) -> list[int]:
         """Return the newest texts that hold this letter by letter: for queries without any word, such as an emoji."""
+        ...
+
+    def newest(self, filter: Filter, limit: int, offset: int) -> list[Memory]:
+        """Return the memories that a filter lets pass, by the moment at which they occurred, the latest first."""
         ...
 
     def passing(self, kind: Embedded, ids: Sequence[int], filter: TextFilter) -> set[int]:

@@ -1,77 +1,9 @@
-"""Typed memories, their counts and uses, and what a briefing needs of them."""
+"""What a briefing and a comparison need of the memories, in the way of each store."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
-from memory_server.domain.caller import Caller
-from memory_server.domain.memory import Filter, Memory, MemoryDraft, MemoryId, MemoryType, Past
-
-
-class Memories(Protocol):
-    """The table `memories` and the history of its texts."""
-
-    def get(self, id: MemoryId) -> Memory:
-        """Raises NotFound, or Unavailable where its row cannot be read."""
-        ...
-
-    def select(self, ids: Sequence[MemoryId]) -> list[Memory]:
-        """Those of the ids that exist, in the order given."""
-        ...
-
-    def select_if(self, ids: Sequence[MemoryId], passes: Callable[[str], bool]) -> list[Memory]:
-        """The memories with these ids that exist and whose text passes, in any order."""
-        ...
-
-    def newest(self, wanted: Filter, limit: int, offset: int) -> list[Memory]:
-        """The memories that a filter lets pass, by the moment at which they occurred, the latest first."""
-        ...
-
-    def earlier(self, ids: Sequence[MemoryId]) -> dict[MemoryId, list[str]]:
-        """The earlier texts of each of these memories that has any, newest first."""
-        ...
-
-    def past(self, id: MemoryId) -> list[Past]:
-        """The earlier texts of a memory, newest first."""
-        ...
-
-    def newest_current(self, project: str, type: MemoryType, limit: int) -> list[Memory]:
-        """The current memories of a project and type, by the moment at which they occurred, the latest first."""
-        ...
-
-    def newest_of(self, project: str, limit: int) -> list[Memory]:
-        """The same of all types."""
-        ...
-
-    def ids_like(self, start: str, project: str, limit: int) -> tuple[list[MemoryId], int]:
-        """The newest ids that begin with these digits, those of a project first; and how many there are."""
-        ...
-
-
-class WritableMemories(Memories, Protocol):
-    """The same in a transaction that writes."""
-
-    def insert(self, draft: MemoryDraft, caller: Caller) -> Memory: ...
-
-    def replace(self, before: Memory, memory: Memory, reason: str) -> Memory:
-        """Write every field that a caller may change, and the moment. `before` is how it was in this transaction.
-
-        What gets another project is that project's from now on, and what gets none is the person's own.
-
-        A trigger puts a changed text into the history; `reason` says there whether it was merged or rewritten.
-        """
-        ...
-
-    def mark_accessed(self, ids: Sequence[MemoryId]) -> None:
-        """A hit in a search is one access; `updated_at` stays."""
-        ...
-
-    def keep_merged(self, id: MemoryId, text: str) -> None:
-        """Into the history: a restatement whose text was not the one kept."""
-        ...
-
-    def drop_earlier(self, id: MemoryId, text: str) -> None:
-        """Out of the history: a text that is the memory's own again, or never was."""
-        ...
+from memory_server.domain.memory import Filter, Memory, MemoryId
 
 
 class Standing(Protocol):

@@ -13,6 +13,12 @@ _DRAFTED: Final = tuple(field.name for field in fields(MemoryDraft))
 _CHANGED: Final = tuple(field.name for field in fields(MemoryChange))
 
 
+LASTING: Final = (
+    "(metadata = '{}' OR ifnull(julianday(json_extract(metadata, '$.expires_at')) > julianday(:now), 1))"
+)
+"""The clause for a memory that has not ended: `expires_at` in its metadata. PostgreSQL has a function for it."""
+
+
 def columns(moment: str) -> str:
     """Return the columns that `memory` reads. `moment` is the function by which a store orders moments.
 

@@ -79,6 +79,10 @@ class Statements(Protocol):
         """Run a statement that gives nothing once for each of these values, in their order."""
         ...
 
+    def insert(self, table: str, row: Mapping[str, Any], /) -> int:
+        """Insert a row with its words, and return its new id."""
+        ...
+
     def insert_each(self, table: str, rows: Sequence[Mapping[str, Any]], or_else: str = "", /) -> None:
         """Insert rows, which have the same columns, in their order. `or_else` is an ON CONFLICT clause."""
         ...

@@ -22,12 +22,7 @@ if TYPE_CHECKING:
         Log,
         Timeline,
     )
-    from memory_server.storage.memories import (
-        Memories,
-        Peers,
-        Standing,
-        WritableMemories,
-    )
+    from memory_server.storage.memories import Peers, Standing
     from memory_server.storage.projects import Projects, WritableProjects
     from memory_server.storage.tables.call_counts import CallCounts, WritableCallCounts
     from memory_server.storage.tables.changes import Changes, WritableChanges
@@ -44,6 +39,7 @@ if TYPE_CHECKING:
     from memory_server.storage.tables.joined_projects import JoinedProjects, WritableJoinedProjects
     from memory_server.storage.tables.likely_updates import LikelyUpdates, WritableLikelyUpdates
     from memory_server.storage.tables.long_term import LongTerm, WritableLongTerm
+    from memory_server.storage.tables.memories import Memories, WritableMemories
     from memory_server.storage.tables.memory_counts import MemoryCounts, WritableMemoryCounts
     from memory_server.storage.tables.memory_uses import MemoryUses, WritableMemoryUses
     from memory_server.storage.tables.newest import Newest

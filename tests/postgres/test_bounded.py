@@ -42,7 +42,7 @@ def _newest(kind: Recallable, tx: Tx) -> object:
 
 
 READS: dict[str, Callable[[Tx], object]] = {
-    "memories": lambda tx: tx.memories.newest(Filter(), SHOWN, 0),
+    "memories": lambda tx: tx.candidates.newest(Filter(), SHOWN, 0),
     **{
         kind.value: partial(_newest, kind)
         for kind in (Recallable.TURN, Recallable.FACT, Recallable.SHORT_TERM)

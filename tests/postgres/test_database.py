@@ -43,7 +43,7 @@ def stored(database: Database) -> int:
 
 def count(database: Database) -> int:
     with database.read() as tx:
-        return len(tx.memories.newest(Filter(), 100, 0))
+        return len(tx.candidates.newest(Filter(), 100, 0))
 
 
 def test_a_role_that_owns_the_database_is_enough(clock: Clock) -> None:

@@ -78,7 +78,7 @@ def test_a_person_sees_what_the_rule_says(
             assert {id for (id,) in tx.rows(f"SELECT memory_id FROM {table}")} == seen, table
         assert set(tx.rows("SELECT source_id, target_id FROM edges")) == pairs
         assert {each.id for each in tx.memories.select(ids)} == seen
-        assert {each.id for each in tx.memories.newest(Filter(), 99, 0)} == seen
+        assert {each.id for each in tx.candidates.newest(Filter(), 99, 0)} == seen
         assert set(tx.memories.earlier(ids)) == seen
         assert {each.item_id for each in tx.trash.select(Kind.MEMORY)} == gone
         assert tx.memory_counts.total() == len(seen)
@@ -262,7 +262,7 @@ def test_counts_and_marks_are_right_after_any_changes_and_no_id_comes_twice(
     given: list[int] = []
     for what, one, other, project, type in changes:
         with tenant.write() as tx:
-            there = tx.memories.newest(Filter(), 6, 0)
+            there = tx.candidates.newest(Filter(), 6, 0)
             trashed = tx.trash.select(Kind.MEMORY)
             match what:
                 case "insert":
@@ -297,7 +297,7 @@ def test_counts_and_marks_are_right_after_any_changes_and_no_id_comes_twice(
     assert given == sorted(set(given))
     with tenant.read() as tx:
         assert tx.memory_counts.wrong() == []
-        everything = tx.memories.newest(Filter(), 10_000, 0)
+        everything = tx.candidates.newest(Filter(), 10_000, 0)
         assert tx.memory_counts.total() == len(everything)
         assert sum(tx.memory_counts.by_project(None).values()) == len(everything)
         for project in (None, "shop"):

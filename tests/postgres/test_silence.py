@@ -39,7 +39,7 @@ def stored(database: Database) -> int:
 
 def count(database: Database) -> int:
     with database.read() as tx:
-        return len(tx.memories.newest(Filter(), 100, 0))
+        return len(tx.candidates.newest(Filter(), 100, 0))
 
 
 def failure(action: Callable[[Database], object], database: Database, seconds: float = SHORT) -> Unavailable:

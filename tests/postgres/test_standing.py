@@ -15,7 +15,7 @@ from memory_server.domain.memory import Filter, MemoryDraft, MemoryType
 from memory_server.domain.moment import timestamp
 from memory_server.domain.scoring import DECAY_PER_DAY, decayed_score
 from memory_server.postgres.database import Database
-from memory_server.sqlite.memories import LASTING
+from memory_server.storage.memory_rows import LASTING
 from tests.conftest import Clock
 
 CALLER = Caller("tests", "s1")
@@ -54,7 +54,7 @@ def test_those_with_the_highest_score_are_found(
                 other = tx.memories.insert(MemoryDraft("y", type, "blog"), CALLER)
                 tx.edges.connect(Edge(other.id, memory.id, Relation.SUPERSEDES), CALLER)
         found = tx.standing.most_important("shop", limit, least)
-        all_of_them = tx.memories.newest(Filter(project="shop"), 99, 0)
+        all_of_them = tx.candidates.newest(Filter(project="shop"), 99, 0)
         expected = sorted(
             (
                 memory

@@ -70,7 +70,7 @@ class Window:
     def sizes(self) -> set[int]:
         """Of which dimensions the vectors in the file are."""
         with self.database.read() as tx:
-            ids = [memory.id for memory in tx.memories.newest(Filter(), 100, 0)]
+            ids = [memory.id for memory in tx.candidates.newest(Filter(), 100, 0)]
             found = [tx.embeddings.vector_of(space.id, id) for space in tx.embeddings.spaces() for id in ids]
             return {len(vector) for vector in found if vector is not None}
 

@@ -122,7 +122,7 @@ ASKED |= {
     "number": lambda tx: tx.short_term.count(CONVERSATION),
     "stats": lambda tx: tx.short_term.totals(CONVERSATION),
 }
-TAKEN_APART = {"SCAN a", "SCAN ending", "SCAN parts", "SCAN s", "SCAN there", "SCAN ways"} | {
+TAKEN_APART = {"SCAN a", "SCAN ending", "SCAN latest", "SCAN parts", "SCAN s", "SCAN there", "SCAN ways"} | {
     "SCAN short_term_memories USING INDEX short_term_memories_unkeyed",
     "SCAN memory_counts",
 }

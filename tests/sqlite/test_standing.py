@@ -21,9 +21,9 @@ from memory_server.services.memories import MemoryService
 from memory_server.services.resume import ResumeService, Wording
 from memory_server.sqlite import standing
 from memory_server.sqlite.database import Database
-from memory_server.sqlite.memories import LASTING
 from memory_server.sqlite.transaction import Transaction
 from memory_server.sqlite.tx import Tx, Value
+from memory_server.storage.memory_rows import LASTING
 from tests.conftest import Clock, rounds, undone
 
 REFERENCE = f"""

@@ -246,24 +246,18 @@ class WritableShortTerm(ShortTerm):
         caller: Caller,
     ) -> ShortTermId:
         """Store a memory and return its id. Without keywords, background work finds them."""
-        (id,) = self.tx.one(
-            """
-            INSERT INTO main.short_term_memories
-                (conversation_id, text, said_at, created_at, created_by, session, keyed)
-            VALUES (:conversation, :text, :said_at, :now, :author, :session, :keyed)
-            RETURNING id
-            """,
+        id = self.tx.insert(
+            "short_term_memories",
             {
-                "conversation": conversation,
+                "conversation_id": conversation,
                 "text": text,
                 "said_at": said_at,
-                "now": self.tx.now,
-                "author": caller.author,
+                "created_at": self.tx.now,
+                "created_by": caller.author,
                 "session": caller.session,
                 "keyed": keywords is not None,
             },
         )
-        self.tx.write_words("short_term_memories", id, {"text": text})
         if keywords is not None:
             self.tx.send(  # a trigger of the file takes the mark off each new row
                 "UPDATE main.short_term_memories SET keyed = true WHERE id = :id AND keyed = 0", {"id": id}

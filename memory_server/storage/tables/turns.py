@@ -51,22 +51,16 @@ class WritableTurns(Turns):
 
     def insert(self, draft: TurnDraft, caller: Caller) -> int:
         """Store a turn with its words, and return its id."""
-        (id,) = self.tx.one(
-            """
-            INSERT INTO main.turns (message, summary, project, session, created_at, created_by, occurred_at, person)
-            VALUES (:message, :summary, :project, :session, :now, :author, :occurred_at, :owner)
-            RETURNING id
-            """,
+        return self.tx.insert(
+            "turns",
             {
                 "message": draft.message,
                 "summary": draft.summary,
                 "project": caller.project.name,
                 "session": draft.session or caller.session,
-                "now": self.tx.now,
-                "author": caller.author,
+                "created_at": self.tx.now,
+                "created_by": caller.author,
                 "occurred_at": draft.occurred_at,
-                "owner": self.tx.owner,
+                "person": self.tx.owner,
             },
         )
-        self.tx.write_words("turns", id, {"summary": draft.summary, "message": draft.message})
-        return int(id)
