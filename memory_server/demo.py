@@ -392,7 +392,7 @@ class Refused(Exception):
 
 def started(db: Path, settings: Settings, name: str = "demo", *flags: str) -> Client:
     """`async with started(…) as server` starts a server process, called by a client of this name, and ends it."""
-    arguments = ["-m", "memory_server", "--db", str(db), "--embedder", settings.embedder]
+    arguments = ["-m", "memory_server", "--db", str(db), "--engine", "off", "--embedder", settings.embedder]
     arguments += ["--embedder-url", settings.embedder_url, "--log-level", settings.log_level]
     arguments += ["--allow-secrets"] if settings.allow_secrets else []
     key = settings.embedder_key  # a client hands on few variables

@@ -114,6 +114,15 @@ class LooksInsideError(Exception):
     """A test looks into a file of SQLite: it is left out on another store. No `Skipped`, which ends event loops."""
 
 
+class Process(subprocess.Popen[bytes]):
+    """A process that ends with a test that fails: otherwise the end of `with` waits for who still reads its output."""
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
+        if kind is not None:
+            self.kill()
+        super().__exit__(kind, *rest)
+
+
 @dataclass
 class Servers:
     """Starts the real server as a separate process, on an empty memory unless told otherwise, with hashed vectors.
@@ -210,7 +219,7 @@ class Servers:
         """The bare process, with pipes on all three streams unless told otherwise; the caller ends it."""
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         start = warm.program if self._may_fork and not self.cold else warm.cold
-        return subprocess.Popen(
+        return Process(
             start(*self._arguments(arguments)),
             env={**os.environ, **self.env},
             **{"cwd": self.folder, **pipes, **options},

@@ -62,6 +62,9 @@ class Side:
         self.patch.setattr(app, "clock", self.clock)
         self.patch.setattr("memory_server.reader.clock", self.clock)
         self.patch.setattr(app, "random", random.Random(self.seed))
+        # A busy machine cuts no explanation of a trigger short.
+        self.patch.setattr("memory_server.triggers.engine.EXPLAINING", 20.0)
+        self.patch.setattr("memory_server.triggers.javascript.sandbox.SLICE", 5.0)
         self.services: Services = app.build(Settings(db=self.where, embedder="hashing"))
         self.services.queue.work()
         self.tools: dict[str, Tool] = {

@@ -225,7 +225,7 @@ def connected(folder: Path, *flags: str) -> Client:
     server = StdioServerParameters(
         command=sys.executable,
         args=["-m", "memory_server", "--db", f"{folder}/memory.db", *flags],
-        env={**kept, "PYTHONPATH": str(ROOT)},
+        env={**kept, "MEMORY_SERVER_ENGINE": "off", "PYTHONPATH": str(ROOT)},
         cwd=folder,
     )
     return Client(stdio_client(server), read_timeout_seconds=PATIENCE)

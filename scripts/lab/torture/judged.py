@@ -190,7 +190,7 @@ class Judged:
             name: str(self.place / "home")
             for name in ("HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")
         }
-        settings = {"DB": str(self.db), "EMBEDDER": "hashing", "PROJECT": "torture"}
+        settings = {"DB": str(self.db), "EMBEDDER": "hashing", "PROJECT": "torture", "ENGINE": "off"}
         return {
             **inherited, **home, "TMPDIR": str(self.place / "temporary"), "PYTHONPATH": str(ROOT),
             **{f"MEMORY_SERVER_{name}": text for name, text in settings.items()},

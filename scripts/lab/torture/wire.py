@@ -55,7 +55,7 @@ class Server:
             self.process = subprocess.Popen(
                 [*command, "--db", given, "--embedder", "hashing"],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, cwd=folder,
-                env={**kept, **home, "PYTHONPATH": str(ROOT), **environment},
+                env={**kept, **home, "MEMORY_SERVER_ENGINE": "off", "PYTHONPATH": str(ROOT), **environment},
             )  # fmt: skip
         self.strays: list[str] = []
         """Lines that answer nothing that was asked."""
