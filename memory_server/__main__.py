@@ -61,11 +61,11 @@ def _engine(path: str, identity: str) -> int:
     """Run the engine that a front has started. It listens before the rest is imported."""
     from pathlib import Path
 
-    from memory_server.engine.door import Door
+    from memory_server.engine.door import Door, detach
 
-    os.setsid()
-    os.chdir("/")
+    detach()
     door = Door(Path(path))
+    os.dup2(0, 1)  # the front that waits for it sees the end of the output
     from memory_server.cli.guard import configured, guarded
     from memory_server.engine.process import run
 

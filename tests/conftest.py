@@ -6,9 +6,10 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -115,11 +116,22 @@ class LooksInsideError(Exception):
 
 
 class Process(subprocess.Popen[bytes]):
-    """A process that ends with a test that fails: otherwise the end of `with` waits for who still reads its output."""
+    """A process that ends with its block: at once where the test fails, else when it has seen the end of its input.
+
+    A `Popen` would wait without end, for the process or for a thread of the test that reads its output.
+    """
 
     def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
         if kind is not None:
             self.kill()
+        elif self.stdin is not None:
+            with suppress(BrokenPipeError):
+                self.stdin.close()
+        try:
+            self.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            self.wait()
         super().__exit__(kind, *rest)
 
 
@@ -215,7 +227,7 @@ class Servers:
                     await client.list_prompts()
                 yield client
 
-    def process(self, *arguments: str, **options: Any) -> "subprocess.Popen[bytes]":
+    def process(self, *arguments: str, **options: Any) -> Process:
         """The bare process, with pipes on all three streams unless told otherwise; the caller ends it."""
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         start = warm.program if self._may_fork and not self.cold else warm.cold
@@ -437,8 +449,9 @@ def user_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str,
     home = tmp_path_factory.mktemp("home")
     names = ("HOME", "USERPROFILE", "LOCALAPPDATA", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")
     folders = {name: str(home if name in names[:2] else home / name.lower()) for name in names}
-    # Its name is short: it goes into the path of a socket.
-    folders["XDG_RUNTIME_DIR"] = str(tmp_path_factory.mktemp("run"))
+    # Its name is short, whatever TMPDIR says: it goes into the path of a socket.
+    runtime = tempfile.mkdtemp(prefix="ms-", dir=None if os.name == "nt" else "/tmp")
+    folders["XDG_RUNTIME_DIR"] = runtime
     folders["MEMORY_SERVER_ENGINE"] = "auto" if WITH_ENGINE else "off"
     folders["MEMORY_SERVER_ENGINE_IDLE"] = "0.5"
     with pytest.MonkeyPatch.context() as patch:
@@ -449,6 +462,7 @@ def user_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str,
             patch.setenv(name, folder)
         yield folders
         warm.end()
+    shutil.rmtree(runtime, ignore_errors=True)
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ pytestmark = [
 ]
 
 EXIT = 10.0
-"""Seconds in which a process must have ended: GRACE is 0.4, but this machine may be busy."""
+"""Seconds in which a process must have ended: GRACE is 1.4, and this machine may be busy."""
 
 
 KILL_ROUNDS = int(os.environ.get("KILL_ROUNDS", "3"))

@@ -5,13 +5,14 @@ Imports the standard library alone: it listens before the rest is imported, so n
 
 import contextlib
 import fcntl
+import io
 import os
 import socket
 import sys
 import time
 from pathlib import Path
 
-from memory_server.front.finding import connected
+from memory_server.front.finding import ANEW, connected, program
 
 WAITING = 128
 """Connections that may wait until they are taken."""
@@ -31,8 +32,10 @@ class Door:
 
         Raises:
             OSError: it cannot be made.
-            SystemExit: another engine has it.
+            SystemExit: another engine has it, or this is another program than the one that is named.
         """
+        if path.name.split("-")[1:2] != [program()]:
+            sys.exit("memory-server: this Python finds another memory-server than the one that starts it.")
         self.path = path.with_name(f"{path.name}.sock")
         self._lock = _locked(path.with_name(f"{path.name}.lock"), self.path)
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -41,16 +44,35 @@ class Door:
         self.listener.bind(str(new))
         new.chmod(0o600)
         self.listener.listen(WAITING)
+        self._inode = new.stat().st_ino
         new.replace(self.path)
 
     def close(self) -> None:
         """Let nobody in any more. The lock stays until the process ends: the file is closed by then."""
-        self.path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # the folder may have gone
+            if self.path.lstat().st_ino == self._inode:
+                self.path.unlink()
         self.listener.close()
 
+    def give_up(self) -> None:
+        """Let another engine take this place, while this one still serves those who are in."""
+        self.close()
+        self._lock.close()
 
-def _locked(lock: Path, path: Path) -> int:
-    file = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+def detach() -> None:
+    """Leave the client that started this process: its terminal, its folder, and the files that it has open."""
+    os.setsid()
+    os.chdir("/")
+    with contextlib.suppress(OSError):  # there is no such list
+        for file in list(map(int, os.listdir("/dev/fd"))):  # noqa: PTH208 - it must not be open meanwhile
+            if file > 2:
+                with contextlib.suppress(OSError):  # that of the list itself
+                    os.close(file)
+
+
+def _locked(lock: Path, path: Path) -> io.FileIO:
+    file = io.FileIO(os.open(lock, os.O_RDWR | ANEW, 0o600), "r+")
     ends = time.monotonic() + ENDING
     while time.monotonic() < ends:
         with contextlib.suppress(BlockingIOError):

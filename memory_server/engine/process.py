@@ -6,9 +6,10 @@ import logging
 import os
 import signal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
+import anyio.to_thread
 from pydantic import ValidationError
 
 from memory_server import __version__
@@ -25,6 +26,12 @@ logger = logging.getLogger(__name__)
 CLOSING = 5.0
 """Seconds that calls which still run have at the end."""
 
+LOOK = 0.05
+"""Seconds between two looks whether they have ended; in so much time the answer of the last one is on its way."""
+
+LEAST = 0.1
+"""Seconds that an engine waits for its first client at least."""
+
 HELLO = 5.0
 """Seconds that a connection has to say what it wants."""
 
@@ -39,26 +46,42 @@ class Engine:
         self._door, self._identity, self._settings = door, identity, settings
         self._sessions = Sessions(settings)
         self._number = 0
+        self._writers: set[asyncio.StreamWriter] = set()
         self._changed = asyncio.Event()
         self._stop = False
+        self._server: asyncio.Server
 
     async def run(self) -> None:
         """Serve until nobody has been connected for as long as the settings say, or a signal or a client ends it."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._end)
-        server = await asyncio.start_unix_server(self._take, sock=self._door.listener, limit=streams.LONGEST)
+        self._server = await asyncio.start_unix_server(
+            self._take, sock=self._door.listener, limit=streams.LONGEST
+        )
         while not self._stop:
             self._changed.clear()
-            with anyio.move_on_after(None if self._number else self._settings.engine_idle) as waiting:
+            idle = max(LEAST, self._settings.engine_idle)
+            with anyio.move_on_after(None if self._number else idle) as waiting:
                 await self._changed.wait()
-            if waiting.cancelled_caught:
+            if waiting.cancelled_caught and not self._number:
                 break
-        server.close()
+        self._server.close()
+        await self._let_calls_end()
 
     def close(self) -> None:
         self._door.close()
         self._sessions.close(CLOSING)
+
+    async def _let_calls_end(self) -> None:
+        """Read nothing more, and wait until the calls that run are answered."""
+        for writer in self._writers:
+            cast(asyncio.ReadTransport, writer.transport).pause_reading()
+        threads = anyio.to_thread.current_default_thread_limiter()
+        with anyio.move_on_after(CLOSING):
+            await anyio.sleep(LOOK if self._writers else 0)
+            while threads.borrowed_tokens:
+                await anyio.sleep(LOOK)
 
     def _end(self) -> None:
         self._stop = True
@@ -66,6 +89,7 @@ class Engine:
 
     async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._number += 1
+        self._writers.add(writer)
         self._changed.set()
         try:
             await self._answer(reader, writer)
@@ -75,6 +99,7 @@ class Engine:
             logger.exception("a connection has ended")
         finally:
             self._number -= 1
+            self._writers.remove(writer)
             self._changed.set()
             writer.close()
 
@@ -84,6 +109,9 @@ class Engine:
         with anyio.fail_after(HELLO):
             members = json.loads(await reader.readline())
         match members:
+            case {"engine": self._identity} if self._sessions.has_lost_file:
+                self._server.close()
+                self._door.give_up()  # the front starts another engine, which makes a new file
             case {"engine": self._identity, "session": dict(session), "folder": str(folder)}:
                 await self._serve(session, Path(folder), reader, writer)
             case {

@@ -37,6 +37,7 @@ class Sessions:
         """Raises OSError: the audit log cannot be written."""
         self._settings = settings
         self._services = app.build(settings)
+        self._was_open = False
         self._work = work_of(self._services, audit_of(settings))
         start(self._services)
         opening = threading.Thread(target=self._open, name="opening", daemon=True)
@@ -45,6 +46,12 @@ class Sessions:
         self._hooks = hooks_of(self._services)
         if not settings.no_socket:
             self._hooks.start()
+
+    @property
+    def has_lost_file(self) -> bool:
+        """True where the database was a file that has been moved or deleted since."""
+        path = self._settings.db
+        return self._was_open and isinstance(path, Path) and not path.exists()
 
     def close(self, timeout: float) -> None:
         self._hooks.close()
@@ -90,3 +97,4 @@ class Sessions:
     def _open(self) -> None:
         with suppress(MemoryServerError):  # each call tells it
             self._services.database.open()
+            self._was_open = True

@@ -4,8 +4,10 @@ An engine serves one user, one database, one installed program, and the settings
 socket is named after them, in a folder that nobody else may enter. gopls (`-remote=auto`) and watchman do it so too.
 """
 
+import io
 import json
 import os
+import select
 import socket
 import sys
 import time
@@ -33,11 +35,20 @@ STARTING = 10.0
 """Seconds that a start may take until the engine listens: it does so before its imports."""
 
 LOOK = 0.01
-"""Seconds between two looks whether it listens."""
+"""Seconds between two looks whether another process has started it."""
+
+LONGEST_NAME = len("/12345678-12345678-12345678.sock")
+
+DETACHED = '"$@" &'
+"""Of a shell, which ends at once: an engine is nobody's child, so what ends a client with its children spares it."""
+
+
+ANEW = os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+"""Flags of a file that is made or used: nothing that lies in its place leads elsewhere, or is waited for."""
 
 
 class Engine(NamedTuple):
-    """An engine as it is wanted. `environment` is that of its process, `identity` tells it from all others."""
+    """The engine that a client wants. `environment` is that of its process, `identity` tells it from all others."""
 
     database: where.Where
     environment: Mapping[str, str]
@@ -63,14 +74,20 @@ def wanted(server_flags: Mapping[str, object], environment: Mapping[str, str]) -
     database = where.of(settings["db"]) if "db" in settings else defaults.database()
     if isinstance(database, Path):
         settings = {**settings, **({"db": os.path.realpath(database)} if "db" in settings else {})}
-    program = [__version__, sys.executable, str(Path(__file__).parents[1])]
     process = [environment.get(name, "") for name in OF_A_PROCESS]
-    identity = json.dumps([place.name_of(database), program, settings, process])
-    name = f"{short(place.name_of(database))}-{short(json.dumps(program))}-{short(identity)}"
+    if not isinstance(database, Path):
+        process += sorted(f"{name}={value}" for name, value in environment.items() if name.startswith("PG"))
+    identity = json.dumps([place.name_of(database), program(), settings, process])
+    name = f"{short(place.name_of(database))}-{program()}-{short(identity)}"
     variables = {name: value for name, value in environment.items() if not _is_setting(name)}
     variables |= {flags.PREFIX + name.upper(): value for name, value in settings.items()}
     checksums = zlib.crc32(identity.encode()), zlib.adler32(identity.encode())
     return Engine(database, variables, "".join(f"{checksum:08x}" for checksum in checksums), name)
+
+
+def program() -> str:
+    """Name this installation of this version."""
+    return short(json.dumps([__version__, sys.executable, str(Path(__file__).parents[1])]))
 
 
 def _is_setting(variable: str) -> bool:
@@ -99,14 +116,11 @@ def reach(engine: Engine) -> socket.socket:
     with _alone(folder / f"{engine.name}.starting", ends):
         if (link := running(engine)) is not None:
             return link
-        pid = _start(engine, folder)
-        while time.monotonic() < ends:
-            time.sleep(LOOK)
-            if (link := running(engine)) is not None:
-                return link
-            if os.waitpid(pid, os.WNOHANG)[0]:
-                raise ConnectionError(f"the engine ended at its start; {folder / engine.name}.log says why")
-    raise TimeoutError("the engine does not listen")
+        if not _start(engine, folder, ends):
+            raise TimeoutError("the engine does not listen")
+        if (link := running(engine)) is None:
+            raise ConnectionError(f"the engine ended at its start; {folder / engine.name}.log says why")
+        return link
 
 
 def running(engine: Engine) -> socket.socket | None:
@@ -156,7 +170,7 @@ def own_folder() -> Path:
     for folder in place.folders():
         with suppress(OSError):
             folder.mkdir(mode=0o700, exist_ok=True)
-        if place.is_private(folder) and len(os.fsencode(folder)) + 40 <= place.LONGEST:
+        if place.is_private(folder) and len(os.fsencode(folder)) + LONGEST_NAME <= place.LONGEST:
             return folder
     raise NotADirectoryError("there is no private folder for a socket")
 
@@ -170,7 +184,7 @@ def _alone(path: Path, ends: float) -> Iterator[None]:
     """
     import fcntl  # which Windows has not
 
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    file = os.open(path, os.O_RDWR | ANEW, 0o600)
     try:
         while True:
             with suppress(BlockingIOError):
@@ -184,30 +198,25 @@ def _alone(path: Path, ends: float) -> Iterator[None]:
         os.close(file)
 
 
-def _start(engine: Engine, folder: Path) -> int:
-    """Start the engine in a session of its own. Returns its process id."""
-    log = os.open(folder / f"{engine.name}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+def _start(engine: Engine, folder: Path, ends: float) -> bool:
+    """Start the engine, and wait until it listens or has ended. False: its time is over."""
+    log = os.open(folder / f"{engine.name}.log", os.O_WRONLY | os.O_TRUNC | ANEW, 0o600)
     null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-    command = [
-        sys.executable,
-        "-P",
-        "-m",
-        "memory_server",
-        "engine",
-        "run",
-        str(folder / engine.name),
-        engine.identity,
-    ]
-    try:
-        streams = [
-            (os.POSIX_SPAWN_DUP2, null, 0),
-            (os.POSIX_SPAWN_DUP2, null, 1),
-            (os.POSIX_SPAWN_DUP2, log, 2),
-        ]
-        return os.posix_spawn(sys.executable, command, engine.environment, file_actions=streams)
-    finally:
-        os.close(log)
-        os.close(null)
+    starting, held = os.pipe()
+    command = [sys.executable, "-P", "-m", "memory_server", "engine", "run"]
+    arguments = ["/bin/sh", "-c", DETACHED, "sh", *command, str(folder / engine.name), engine.identity]
+    streams = [(os.POSIX_SPAWN_DUP2, file, number) for number, file in enumerate((null, held, log))]
+    with io.FileIO(starting, "rb") as output:  # which the engine closes when it listens
+        try:
+            shell = os.posix_spawn(arguments[0], arguments, engine.environment, file_actions=streams)
+        finally:
+            for file in (null, held, log):
+                os.close(file)
+        with suppress(ChildProcessError):  # a client may have it that children vanish
+            os.waitpid(shell, 0)
+        poll = select.poll()
+        poll.register(output, 0)  # an end is told without being asked for
+        return bool(poll.poll(max(0.0, ends - time.monotonic()) * 1000))
 
 
 def short(text: str) -> str:

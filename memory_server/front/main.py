@@ -8,6 +8,7 @@ import os
 import select
 import signal
 import socket
+import struct
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -15,14 +16,15 @@ from contextlib import suppress
 from functools import partial
 
 from memory_server import flags
-from memory_server.front.session import LOST, SILENT, Session
+from memory_server.front.session import LOST, PATIENCE, SILENT, Session
 from memory_server.mcp.first_answers import CORE, LISTED, FirstAnswers, offered, read
 
 FILES = 64
 """Open files that a process must be allowed. With fewer the server itself says what is missing."""
 
-GRACE = 0.4
-"""Seconds from the end of the client's input to the end of the process, whatever is not answered. We promise 0.5."""
+GRACE = 1.4
+"""Seconds from the end of the client's input to the end of the process, where a call is not answered. The official SDKs
+wait 2 before they send a signal."""
 
 STEPS = 10
 """The waits for GRACE consist of so many sleeps. While the system stops this process, only one of them ends."""
@@ -72,9 +74,13 @@ class Front:
             except OSError as error:
                 if not self._was_linked:
                     raise
+                is_silent = isinstance(error, TimeoutError)
+                problem = SILENT if is_silent else f"{LOST} No other can be started: {error}."
                 with self._state:
-                    answers = self._session.given_up(f"{LOST} No other can be started: {error}.")
+                    answers = self._session.given_up(problem)
                 self._write(answers)
+                if self._has_ended:
+                    self.leave()
             else:
                 self.relay_over(link)
             with self._state:
@@ -91,15 +97,12 @@ class Front:
                     self._write([answer])
         with suppress(OSError):
             link.shutdown(socket.SHUT_RDWR)
-        if self._has_ended:
-            self.leave()
         with self._sending, self._state:
             self._link = None
             answers = self._session.lost()
         self._write(answers)
-        if hasattr(os, "WNOHANG"):
-            with suppress(ChildProcessError):
-                os.waitpid(-1, os.WNOHANG)
+        if self._has_ended and not self._session.needs_engine:
+            self.leave()
 
     def _attach(self, link: socket.socket) -> None:
         with self._sending:
@@ -107,9 +110,9 @@ class Front:
                 lines = self._session.resumed()
                 self._link, self._was_linked, has_ended = link, True, self._has_ended
                 self._state.notify_all()
-            with suppress(OSError):  # what it did not hear is seen with its end
-                link.sendall(b"".join(lines))
-                if has_ended:
+            _send(link, b"".join(lines))  # what it did not hear is seen with its end
+            if has_ended:
+                with suppress(OSError):
                     link.shutdown(socket.SHUT_WR)
 
     def _hear_client(self) -> None:
@@ -128,12 +131,9 @@ class Front:
                 )
                 link = self._link
                 self._state.notify_all()
-            if link is not None and is_for_engine:
-                try:
-                    link.sendall(line)
-                except OSError:  # the engine has ended
-                    with self._state:
-                        self._session.not_sent(line)
+            if link is not None and is_for_engine and not _send(link, line):
+                with self._state:
+                    self._session.not_sent(line)
         if answer is not None:
             self._write([answer])
 
@@ -146,13 +146,17 @@ class Front:
             if self._link is not None:
                 with suppress(OSError):
                     self._link.shutdown(socket.SHUT_WR)
-        with self._state:
-            if self._session.needs_engine:
-                self._state.wait_for(lambda: self._was_linked, GREETING)
-            is_linked = self._link is not None
-        if is_linked:
+        before = None
+        while (link := self._next_link()) is not before:
+            before = link
             _wait_grace()
         self.leave()
+
+    def _next_link(self) -> socket.socket | None:
+        """Wait for an engine where something needs one; None where there is none."""
+        with self._state:
+            self._state.wait_for(lambda: not self._waits_for_engine(), GREETING)
+            return self._link
 
     def _watch_for_hang_up(self) -> None:
         """Leave when the client has closed its end and no further line is read.
@@ -163,10 +167,13 @@ class Front:
         poll.register(self._input, 0)  # a hang-up is told without being asked for
         poll.poll()
         lines_read = -1
-        while lines_read != self._lines_read or not self._was_linked:
+        while lines_read != self._lines_read or self._waits_for_engine():
             lines_read = self._lines_read
             _wait_grace()
         self.leave()
+
+    def _waits_for_engine(self) -> bool:
+        return self._link is None and self._session.needs_engine
 
     def _give_up(self) -> None:
         while True:
@@ -214,7 +221,10 @@ def relayed(front: Front, server_flags: Mapping[str, object], environment: Mappi
 
     if not finding.may_be_used(server_flags, environment):
         return
-    engine = finding.wanted(server_flags, environment)
+    try:
+        engine = finding.wanted(server_flags, environment)
+    except ValueError:  # the server of this process says what is wrong
+        return
     session = finding.of_a_session(server_flags, environment)
     hello = finding.hello(engine, session=session, folder=str(defaults.folder()))
     with suppress(OSError):  # the server of this process needs no socket
@@ -238,7 +248,20 @@ def _greeted(reach: Callable[[], socket.socket], hello: bytes, tries: int = 3) -
             raise
         return _greeted(reach, hello, tries - 1)
     link.settimeout(None)
+    link.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", int(PATIENCE), 0))
     return link
+
+
+def _send(link: socket.socket, data: bytes) -> bool:
+    """Send it to the engine; False where that has ended. One that reads nothing for PATIENCE seconds is left."""
+    try:
+        link.sendall(data)
+    except BlockingIOError:
+        with suppress(OSError):
+            link.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        return False
+    return True
 
 
 def session_of(server_flags: Mapping[str, object], environment: Mapping[str, str]) -> Session | None:

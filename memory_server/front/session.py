@@ -149,7 +149,12 @@ class Session:
         )
 
     def given_up(self, problem: str, now: float | None = None) -> list[bytes]:
-        """Return the errors of the requests whose time is over, or of all; an answer that comes later is dropped."""
+        """Return the errors of the requests whose time is over, or of all; an answer that comes later is dropped.
+
+        With all goes what waits for no answer.
+        """
+        if now is None:
+            self._loose.clear()
         over = [(id, request) for id, request in self._pending.items() if now is None or request.ends <= now]
         for id, _ in over:
             del self._pending[id]
@@ -240,7 +245,7 @@ def _message(line: bytes) -> Json:
 def _has_lone_surrogate(message: Json) -> bool:
     try:
         json.dumps(message, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
+    except (UnicodeEncodeError, RecursionError):  # too deep to tell
         return True
     return False
 

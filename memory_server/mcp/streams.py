@@ -16,10 +16,10 @@ from memory_server.mcp.server import MemoryServer
 
 logger = logging.getLogger(__name__)
 
-GRACE = 0.2
+GRACE = 1.0
 """Seconds from the end of the input in which running calls are still answered."""
 
-STEPS = 10
+STEPS = 20
 """Looks in this time whether they have ended."""
 
 LONGEST = 1 << 31

@@ -105,6 +105,23 @@ def test_what_an_engine_does_not_answer_is_given_up_and_its_late_answer_is_dropp
     assert session.ends is None
 
 
+def test_when_all_is_given_up_nothing_asks_for_an_engine_again() -> None:
+    session = new(early=False)
+    session.from_client(b"no message\n", 0.0, is_linked=False)
+    session.from_client(call(1, "recall"), 0.0, is_linked=False)
+    assert session.needs_engine
+    assert len(session.given_up(SILENT)) == 1
+    assert not session.needs_engine
+
+
+def test_a_line_of_any_depth_is_taken() -> None:
+    session = new()
+    for depth in range(1100):
+        session.from_client(
+            b'{"jsonrpc":"2.0","id":1,"params":' + b"[" * depth + b"]" * depth + b"}\n", 0.0, is_linked=False
+        )
+
+
 def test_what_is_cancelled_is_not_repeated() -> None:
     session = new(early=False)
     session.from_client(call(1, "recall"), 0.0, is_linked=True)

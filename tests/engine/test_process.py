@@ -1,0 +1,159 @@
+"""The process of an engine: what it inherits, who may end it, and what becomes of its place and its calls."""
+
+import os
+import select
+import signal
+import socket
+import struct
+import subprocess
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from memory_server.engine.door import Door
+from memory_server.front import finding, main
+from tests import warm
+from tests.conftest import PATIENCE, Holder, Servers, call, until
+from tests.engine.conftest import engines, folder
+from tests.mcp.conftest import refusal
+from tests.mcp.test_protocol import INITIALIZED, Wire, initialize, line, request, tool
+
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(os.name == "nt", reason="there is no engine there")]
+
+
+def connected(process: "subprocess.Popen[bytes]") -> Wire:
+    """A client whose first call was answered."""
+    wire = Wire(process)
+    wire.ask(initialize())
+    wire.send(INITIALIZED)
+    wire.ask(tool("memory_stats", 1))
+    return wire
+
+
+def listens(path: Path) -> bool:
+    link = finding.connected(path)
+    if link is not None:
+        link.close()
+    return link is not None
+
+
+def test_an_engine_is_no_child_of_its_client_and_holds_no_file_of_it(server: Servers) -> None:
+    server.env["MEMORY_SERVER_ENGINE_IDLE"] = "60"
+    read, write = os.pipe()
+    with server.process(pass_fds=[write]) as process:
+        os.close(write)
+        connected(process)
+        (engine,) = engines(server)
+        assert process.pid not in [parent.pid for parent in psutil.Process(engine).parents()]
+        process.kill()
+    assert select.select([read], [], [], PATIENCE)[0], "the pipe has no other end any more"
+    os.close(read)
+    assert engines(server) == [engine]
+
+
+def test_calls_that_run_are_answered_when_a_person_stops_the_engine(server: Servers) -> None:
+    with server.process() as process:
+        wire = connected(process)
+        (path,) = folder(server).glob("*-*.sock")
+        with Holder(server.db, "SELECT count(*) FROM memories"):
+            wire.send(tool("write_memory", 2, key="a", value=1))
+            assert wire.is_alive()
+            stopping = subprocess.Popen(
+                server.command("engine", "stop"), env={**os.environ, **server.env}, stdout=subprocess.PIPE
+            )
+            until(lambda: not listens(path), "nobody is let in any more")
+        assert wire.answer()["result"]["structuredContent"]["key"] == "a"
+        out, _ = stopping.communicate(timeout=PATIENCE)
+        assert b": stopped" in out
+        process.kill()
+
+
+async def test_after_the_file_was_deleted_a_new_window_has_a_new_one_and_the_old_one_is_told(
+    server: Servers,
+) -> None:
+    async with server() as before:
+        await call(before, "write_memory", key="wifi", value="blue")
+        server.db.unlink()
+        async with server() as after:
+            await call(after, "write_memory", key="wifi", value="red")
+            assert "memory.db.rescued-" in await refusal(before, "read_memory", key="wifi")
+        (left,) = folder(server).glob("*-*.sock")
+        assert listens(left)
+
+
+def test_a_call_that_comes_with_the_end_of_the_input_is_answered_after_the_engine_was_killed(
+    server: Servers,
+) -> None:
+    with server.process() as process:
+        wire = connected(process)
+        (engine,) = engines(server)
+        os.kill(engine, signal.SIGKILL)
+        until(lambda: not engines(server), "it has ended")
+        wire.send(tool("memory_stats", 2))
+        assert process.stdin is not None
+        process.stdin.close()
+        assert wire.answer()["id"] == 2
+        assert process.wait(PATIENCE) == 0
+
+
+@pytest.mark.parametrize("suffix", ["lock", "log", "starting", "new"])
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("/nowhere/mine")])
+def test_what_lies_in_the_place_of_a_file_of_the_engine_keeps_nobody_from_being_served(
+    server: Servers, suffix: str, make: Any
+) -> None:
+    environment = {**os.environ, **server.env}
+    engine = finding.wanted({"db": server.given, "embedder": "hashing"}, environment)
+    folder(server).mkdir(mode=0o700)
+    make(folder(server) / f"{engine.name}.{suffix}")
+    with server.process() as process:
+        connected(process)
+        process.kill()
+
+
+def test_wrong_settings_of_the_database_are_told_as_without_an_engine(server: Servers) -> None:
+    with server.process("--db", "postgresql://host/name?tenant=") as process:
+        _, log = process.communicate(line(request("ping")), timeout=60)
+    assert process.returncode == 2
+    assert b"the tenant must have 1 to 200 characters" in log
+    assert b"Traceback" not in log
+
+
+def test_a_python_that_finds_another_program_starts_no_engine(server: Servers) -> None:
+    folder(server).mkdir(mode=0o700)
+    done = subprocess.run(
+        warm.cold("engine", "run", str(folder(server) / "00000000-00000000-00000000"), "x"),
+        env={**os.environ, **server.env}, capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, list(folder(server).iterdir())) == (1, [])
+    assert done.stderr.startswith(b"memory-server: this Python finds another")
+
+
+def test_each_user_of_a_database_of_postgresql_has_an_engine_of_their_own() -> None:
+    db = {"db": "postgresql://host/name"}
+    names = {finding.wanted(db, {"PGUSER": user}).name for user in ("ann", "bob")}
+    assert len(names) == 2
+
+
+def test_an_engine_whose_place_another_one_has_taken_leaves_it_to_that(server: Servers) -> None:
+    folder(server).mkdir(mode=0o700)
+    place = folder(server) / f"00000000-{finding.program()}-00000000"
+    first = Door(place)
+    for path in (first.path, place.with_name(f"{place.name}.lock")):
+        path.unlink()
+    second = Door(place)
+    first.close()
+    assert listens(second.path)
+    second.give_up()
+    assert not second.path.exists()
+    first.give_up()
+
+
+def test_an_engine_that_reads_nothing_is_left_when_its_time_is_over() -> None:
+    ours, theirs = socket.socketpair()
+    with closing(ours), closing(theirs):
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", 0, 1000))
+        assert main._send(ours, bytes(10_000_000))
+        assert not main._send(ours, b"more")
