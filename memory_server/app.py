@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 from memory_server import embedders, jobs, stores
@@ -38,6 +39,7 @@ from memory_server.services.projects import ProjectService
 from memory_server.services.recall import RecallService
 from memory_server.services.recent import RecentService
 from memory_server.services.reminding import RemindingService
+from memory_server.services.reranking import Reranking
 from memory_server.services.resume import ResumeService
 from memory_server.services.review import ReviewService
 from memory_server.services.search import SearchService
@@ -74,6 +76,9 @@ class Services:
             lambda space: embedders.load(space, settings),
             clock,
         )
+        self.reranking = Reranking(
+            partial(embedders.reranker, settings) if settings.reranker else None, settings.reranker_seconds
+        )
         # Two engines, so that no call waits for the JavaScript worker while a hook does: see `RemindingService`.
         self.triggers = tuple(LazyEngine(lambda: _engine(settings, self.queue)) for _ in range(2))
         segmenter, learning = JiebaSegmenter(settings.cache), Learning(not settings.no_learning)
@@ -88,7 +93,7 @@ class Services:
         secrets, counts = settings.allow_secrets, not settings.read_only
         self.memories = MemoryService(database, queue, segmenter, secrets)
         self.late = LateComparing(database, queue, self.memories.texts, self.several)
-        self.search = SearchService(database, queue, counts, learning)
+        self.search = SearchService(database, queue, counts, learning, self.reranking)
         self.graph = GraphService(database, queue)
         self.facts = FactService(database, secrets, counts, queue.wake)
         self.turns = TurnService(database, queue, self.facts, Learning(learning.on and counts))
@@ -113,7 +118,9 @@ class Services:
         of_hooks = WakingService(
             database, self.triggers[1].judge, random.random, allow_secrets=settings.allow_secrets
         )
-        self.recall = RecallService(database, queue, self.long_term, not settings.read_only, learning)
+        self.recall = RecallService(
+            database, queue, self.long_term, not settings.read_only, learning, self.reranking
+        )
         self.reminding = RemindingService(database, of_hooks, ByMeaning(self.recall).find)
         self.resume = ResumeService(database, learning.on, self.long_term)
         self.recent = RecentService(database)
@@ -141,6 +148,7 @@ class Services:
         settings, database, queue = self.settings, self.database, self.queue
         return [
             *jobs.that_load(database, queue, self.late, segmenter),
+            *([Job("load the re-ranker", self.reranking.load, jobs.ONCE)] if self.reranking.is_on else []),
             *([] if settings.read_only else jobs.that_find(self.projects, settings.here)),
             *jobs.that_count(database, self.calls),
             *jobs.that_tidy(self.facts, self.short_term, self.calls, self.forgetting, self.erasure),

@@ -1,4 +1,4 @@
-"""Picks the embedder: the one of the settings, or the one whose vectors a file has."""
+"""Picks the embedder: the one of the settings, or the one whose vectors a file has. Makes the re-ranker."""
 
 import logging
 from collections.abc import Sequence
@@ -14,6 +14,7 @@ from memory_server.settings import Settings
 if TYPE_CHECKING:
     from memory_server.embedding.bundled import BundledEmbedder
     from memory_server.embedding.endpoint import Endpoint
+    from memory_server.embedding.reranker import Reranker
 
 logger = logging.getLogger(__name__)
 
@@ -84,6 +85,25 @@ def load(space: Space, settings: Settings) -> Embedder:
     if embedder.space.fingerprint != space.fingerprint:
         raise Unavailable(f"{space.model} is installed here in another version.")
     return embedder
+
+
+def reranker(settings: Settings) -> "Reranker":
+    """Return the re-ranker that the settings name. An endpoint is not asked yet.
+
+    Raises:
+        Unavailable: it cannot be loaded, or its key cannot be sent.
+    """
+    kind, _, model = str(settings.reranker).partition(":")
+    if kind == "endpoint":
+        from memory_server.embedding.endpoint import RERANKER, Endpoint
+        from memory_server.embedding.rerank_endpoint import EndpointReranker
+
+        endpoint = Endpoint(str(settings.reranker_url), settings.reranker_key, role=RERANKER)
+        return EndpointReranker(endpoint, model)
+    from memory_server.embedding.cross_encoder import CrossEncoderReranker
+
+    name, _, revision = model.partition("@")
+    return CrossEncoderReranker(name, revision or None)
 
 
 def _endpoint(settings: Settings) -> "Endpoint":

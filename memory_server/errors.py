@@ -54,6 +54,7 @@ class Mend(StrEnum):
     CHECK_ENDPOINT = "start the endpoint, or correct its address or its model"
     SET_ENDPOINT_KEY = "set the key of the endpoint"
     ENCRYPT_ENDPOINT = "use an encrypted address, or no key"
+    CHECK_RERANKER = "start the re-ranker, or correct its setting, address or key"
     INSTALL_POSTGRES = "install the extra for PostgreSQL"
     INSTALL_ENGINE = "install the engine of the triggers"
     REINSTALL_ENGINE = "install the engine of the triggers again"

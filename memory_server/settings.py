@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, PlainValidator
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, PlainValidator, ValidationInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from memory_server import defaults, where
@@ -15,6 +15,9 @@ from memory_server.where import Postgres
 
 EMBEDDER_KEY = "MEMORY_SERVER_EMBEDDER_KEY"
 """The variable that holds the key of the embedder. There is no flag for it: others can see the flags of a process."""
+
+RERANKER_KEY = "MEMORY_SERVER_RERANKER_KEY"
+"""The variable that holds the key of the re-ranker."""
 
 LOOPBACK = "127.0.0.1"
 """Where only this machine reaches a server."""
@@ -32,17 +35,31 @@ def _known_embedder(name: str) -> str:
     return name
 
 
-def _address(url: str) -> str:
-    """The address above `/embeddings`, however it was given."""
-    url = url.strip().rstrip("/").removesuffix("/embeddings").rstrip("/")
+def _known_reranker(name: str) -> str:
+    if name != "endpoint" and not re.match("(sentence-transformers|endpoint):.", name):
+        raise ValueError("must be sentence-transformers:PATH, endpoint:MODEL or endpoint")
+    return name
+
+
+def _address(url: str, end: str = "/embeddings", example: str = "http://localhost:11434/v1") -> str:
+    """The address above `end`, however it was given."""
+    url = url.strip().rstrip("/").removesuffix(end).rstrip("/")
     try:
         parts = urlsplit(url)
         right = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
     except ValueError:
         right = False
     if not right:
-        raise ValueError("must be an address such as http://localhost:11434/v1")
+        raise ValueError(f"must be an address such as {example}")
     return url
+
+
+def _reranker_address(url: str | None, info: ValidationInfo) -> str | None:
+    if url is not None:
+        return _address(url, "/rerank", "http://localhost:8080")
+    if (info.data.get("reranker") or "").startswith("endpoint"):
+        raise ValueError("is needed for this re-ranker: an address such as http://localhost:8080")
+    return None
 
 
 def _web_address(written: str) -> str:
@@ -92,6 +109,25 @@ class Settings(BaseSettings):
         description="Where the model of `openai:MODEL` is: any endpoint that speaks OpenAI's embeddings API. "
         "The texts that are stored and searched go there. Its key comes from the environment: "
         "`MEMORY_SERVER_EMBEDDER_KEY`, for OpenAI also `OPENAI_API_KEY`.",
+    )
+    reranker: Annotated[str, AfterValidator(_known_reranker)] | None = Field(
+        default=None,
+        description="What puts the first 50 hits of a search into their last order: `sentence-transformers:PATH` (a "
+        "cross-encoder), `endpoint:MODEL`, or `endpoint` where that has one model. Default: nothing.",
+    )
+    reranker_url: Annotated[str | None, AfterValidator(_reranker_address)] = Field(
+        default=None,
+        validate_default=True,
+        description="Where the model of `endpoint` is: the address above `/rerank`, as text-embeddings-inference, "
+        "llama.cpp, vLLM, Jina and Cohere have it. Questions and the texts found go there. Its key comes from the "
+        "environment: `MEMORY_SERVER_RERANKER_KEY`.",
+    )
+    reranker_seconds: float = Field(
+        default=3,
+        gt=0,
+        le=15,
+        allow_inf_nan=False,
+        description="Seconds that a search waits for the re-ranker; then the order without it holds.",
     )
     toolsets: Names = Field(default=(), description="Offer only these toolsets, separated by commas.")
     tools: Names = Field(default=(), description="Offer only these tools.")
@@ -237,6 +273,11 @@ class Settings(BaseSettings):
         """The key of the endpoint. The variable that people set for OpenAI is sent to OpenAI alone."""
         names = [EMBEDDER_KEY, *(["OPENAI_API_KEY"] if self.asks_openai else [])]
         return next(filter(None, (os.environ.get(name, "").strip() for name in names)), None)
+
+    @property
+    def reranker_key(self) -> str | None:
+        """The key of the endpoint of the re-ranker."""
+        return os.environ.get(RERANKER_KEY, "").strip() or None
 
     @property
     def time_zone(self) -> str | None:

@@ -24,7 +24,7 @@ from memory_server import __version__, app  # noqa: E402
 from memory_server.mcp.server import TITLE  # noqa: E402
 from memory_server.mcp.titles import TITLES  # noqa: E402
 from memory_server.mcp.toolsets import toolsets  # noqa: E402
-from memory_server.settings import EMBEDDER_KEY, Settings  # noqa: E402
+from memory_server.settings import EMBEDDER_KEY, RERANKER_KEY, Settings  # noqa: E402
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 PROGRAM = PROJECT["name"]
@@ -56,18 +56,21 @@ def files() -> dict[Path, str]:
 
 def for_registries() -> dict[str, Any]:
     """`server.json`: where the package is, and every setting as a variable of the environment."""
-    secret = {
-        "name": EMBEDDER_KEY,
-        "description": "The key of the embedder's endpoint, where it needs one.",
-        "isSecret": True,
-    }
+    secrets = [
+        {
+            "name": name,
+            "description": f"The key of the {role}'s endpoint, where it needs one.",
+            "isSecret": True,
+        }
+        for name, role in ((EMBEDDER_KEY, "embedder"), (RERANKER_KEY, "re-ranker"))
+    ]
     package = {
         "registryType": "pypi",
         "identifier": PROGRAM,
         "version": __version__,
         "runtimeHint": "uvx",
         "transport": {"type": "stdio"},
-        "environmentVariables": [*map(_variable, Settings.model_fields), secret],
+        "environmentVariables": [*map(_variable, Settings.model_fields), *secrets],
     }
     return {
         "$schema": SCHEMA,

@@ -167,6 +167,7 @@ UNBOUNDED = {
     },  # a session of its own process: the engine waits for nothing
     "call/again.py": {"sleep"},  # only where the call has so much left
     "embedding/bundled.py": {"Condition", "self._turns.wait()"},  # a second at most
+    "embedding/cross_encoder.py": {"Lock"},  # taken with what the call has left
     "embedding/endpoint.py": {"sleep"},  # only where nobody waits, or in a thread that is left alone
     "embedding/sentence_transformers.py": {"Lock"},  # the model computes one batch
     "hook/answering.py": {"sleep"},  # the thread that answers hooks

@@ -29,7 +29,7 @@ from show import pages, part, results
 
 from memory_server import __version__
 from memory_server.cli.program import program as command_line
-from memory_server.settings import EMBEDDER_KEY, Settings
+from memory_server.settings import EMBEDDER_KEY, RERANKER_KEY, Settings
 from memory_server.sqlite.database import Database
 from tests import postgres_server, warm
 from tests.conftest import ROOT, Servers, call, eventually
@@ -290,7 +290,7 @@ def test_flags_of_the_program_exist() -> None:
 
 
 def test_settings_in_the_text_exist() -> None:
-    known = {EMBEDDER_KEY, postgres_server.NAMED}
+    known = {EMBEDDER_KEY, RERANKER_KEY, postgres_server.NAMED}
     for setting, field in Settings.model_fields.items():
         aliases = getattr(field.validation_alias, "choices", None) or [f"MEMORY_SERVER_{setting.upper()}"]
         known |= {str(alias) for alias in aliases}
@@ -500,8 +500,8 @@ def test_the_manifest_for_registries_fits_its_format_and_the_program() -> None:
     assert package["identifier"] == project["name"]
     assert package["transport"] == {"type": "stdio"}
     for variable in package["environmentVariables"]:
-        assert variable.get("isSecret", False) == (variable["name"] == EMBEDDER_KEY)
-        if variable["name"] == EMBEDDER_KEY:
+        assert variable.get("isSecret", False) == (variable["name"] in (EMBEDDER_KEY, RERANKER_KEY))
+        if variable.get("isSecret"):
             continue
         setting = variable["name"].removeprefix("MEMORY_SERVER_").lower()
         assert setting in Settings.model_fields

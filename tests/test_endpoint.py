@@ -14,6 +14,7 @@ from memory_server.services.answering import PATIENCE
 from memory_server.settings import Settings
 from tests.conftest import Servers, call, eventually
 from tests.endpoint import Local, embedded, local_endpoint, stall
+from tests.rerankers import tei
 
 KEY = "sk-nobody-may-read-this-1234567890"
 
@@ -109,6 +110,51 @@ def test_the_doctor_says_what_is_wrong_with_the_endpoint_and_tells_no_key(
         assert f"{local.url} cannot be reached" in done.stdout
         assert "Check that it runs" in done.stdout
     assert KEY not in done.stdout + done.stderr
+
+
+@pytest.mark.anyio
+async def test_the_re_ranker_orders_what_is_found_until_it_is_away_and_the_doctor_says_so(
+    server: Servers, local: Local
+) -> None:
+    local.answer = tei
+    server.env["MEMORY_SERVER_RERANKER_KEY"] = KEY
+    flags = ["--reranker", "endpoint", "--reranker-url", f"{local.url}/rerank", "--log-level", "DEBUG"]
+    async with server(*flags) as client:
+        for content in ("The harbour opens at noon", "Gold is at the harbour, which opens later"):
+            await call(client, "memory_store", content=content, type="learning")
+
+        async def ordered() -> bool:
+            found = await call(client, "memory_search", query="When does the harbour open?")
+            return "degraded" not in found and "Gold" in found["results"][0]["content"]
+
+        await eventually(ordered, "the re-ranker has been asked")
+        recalled = await call(client, "recall", query="When does the harbour open?")
+        assert "Gold" in recalled["answer"].splitlines()[0]
+        local.stop()
+        found = await call(client, "memory_search", query="When does the harbour open?")
+        assert found["results"][0]["content"] == "The harbour opens at noon"
+        assert f"ordered without the re-ranker: {local.url} cannot be reached" in found["degraded"]
+        assert "--reranker-url" in found["degraded"]
+        recalled = await call(client, "recall", query="When does the harbour open?")
+        assert "ordered without the re-ranker" in recalled["degraded"]
+
+    def doctor() -> "subprocess.CompletedProcess[str]":
+        command = [*server.command(*flags), "doctor"]
+        env = {**os.environ, **server.env}
+        return subprocess.run(
+            command, env=env, cwd=server.folder, capture_output=True, text=True, timeout=60, check=False
+        )
+
+    done = doctor()
+    assert done.returncode == 1
+    assert "re-ranker   endpoint" in done.stdout
+    assert f"{local.url} cannot be reached" in done.stdout
+    local.start()
+    sick, done = done, doctor()
+    assert done.returncode == 0, done.stdout
+    assert {asked.headers["Authorization"] for asked in local.asked} == {f"Bearer {KEY}"}
+    for text in (server.log.read_text(), sick.stdout + sick.stderr, done.stdout + done.stderr):
+        assert KEY not in text
 
 
 def test_no_key_is_in_the_help(server: Servers, flags: list[str]) -> None:

@@ -132,6 +132,9 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
         "PROJECT": "env",
         "EMBEDDER": "hashing",
         "EMBEDDER_URL": "http://localhost:11434/v1",
+        "RERANKER": "endpoint:some-model",
+        "RERANKER_URL": "http://localhost:8080/rerank",
+        "RERANKER_SECONDS": "1.5",
         "TOOLSETS": "memories",
         "TOOLS": "memory_get, memory_stats,",
         "EXCLUDE_TOOLS": "memory_delete",
@@ -174,6 +177,8 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
     assert (settings.engine, settings.engine_idle) == ("off", 5)
     assert (settings.embedder, settings.log_level, settings.session) == ("hashing", "ERROR", "s1")
     assert settings.embedder_url == "http://localhost:11434/v1"
+    assert (settings.reranker, settings.reranker_seconds) == ("endpoint:some-model", 1.5)
+    assert settings.reranker_url == "http://localhost:8080"
     assert (settings.score_share, settings.cleanup_days) == (0.25, 30.5)
     assert (settings.cleanup_floor, settings.cleanup_keeps) == (-10, 0)
     assert (settings.http_place, settings.http_rate) == (("127.0.0.1", 8765), 60)
@@ -363,6 +368,14 @@ def test_tools_that_do_not_exist_are_refused_with_the_nearest_name(
         (["--embedder-url", "ftp://host/v1"], "embedder_url"),
         (["--embedder-url", "http://"], "embedder_url"),
         (["--embedder-url", "http://host:99999/v1"], "embedder_url"),
+        (["--reranker", "openai"], "reranker: must be sentence-transformers:PATH"),
+        (["--reranker", "sentence-transformers:"], "reranker"),
+        (
+            ["--reranker-url", "localhost:8080"],
+            "reranker_url: must be an address such as http://localhost:8080",
+        ),
+        (["--reranker-seconds", "0"], "reranker_seconds"),
+        (["--reranker-seconds", "16"], "reranker_seconds"),
     ],
 )
 def test_a_wrong_value_is_said_in_one_line(program: Program, arguments: list[str], message: str) -> None:
@@ -445,8 +458,18 @@ def test_the_key_for_openai_goes_to_openai_alone(
     assert "sk-" not in repr(settings)
 
 
+def test_a_re_ranker_behind_an_endpoint_needs_its_address(program: Program) -> None:
+    done = program("--reranker", "endpoint:some-model", "doctor")
+    assert done.code == 2
+    needed = "is needed for this re-ranker: an address such as http://localhost:8080"
+    assert done.err == f"memory-server: reranker_url: {needed}, got None\n"
+    given = Settings(reranker="endpoint", reranker_url=" http://localhost:8080/rerank/ ")
+    assert given.reranker_url == "http://localhost:8080"
+
+
 def test_a_key_is_no_flag(program: Program) -> None:
     assert "unknown flag --embedder-key" in program("--embedder-key", "sk-own").err
+    assert "unknown flag --reranker-key" in program("--reranker-key", "sk-own").err
 
 
 def test_openai_without_a_key_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:

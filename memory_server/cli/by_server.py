@@ -30,7 +30,7 @@ class AskingQueue(EmbeddingQueue):
         embedded = asking.embed(self._path, texts)
         if embedded is None:
             return _NONE
-        with self._database.read() as tx:
+        with self.database.read() as tx:
             spaces = {stored.id: stored.space for stored in tx.embeddings.spaces()}
         space = spaces.get(embedded.space_id)
         if space is None:

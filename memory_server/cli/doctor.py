@@ -65,10 +65,15 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
     settings = services.settings
     health = services.health.check()
     coverage, hooks, clients = health.coverage, journal.read(settings.db), status.statuses()
+    unordered = services.reranking.check() if services.reranking.is_on else None
     problems = (
         *health.problems,
         *(f'job "{job}": {problem}' for job, problem in health.jobs.items()),
-        *(told([problem], WORDS) or "" for problem in (coverage.problem, health.asleep) if problem),
+        *(
+            told([problem], WORDS) or ""
+            for problem in (coverage.problem, unordered, health.asleep)
+            if problem
+        ),
         *(f"the last hook that failed: {line}" for line in hooks.failures[-1:]),
         *(client.problem for client in clients if client.problem),
     )
@@ -78,6 +83,7 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
         "memories": str(health.memories),
         "embedder": coverage.embedder,
         "embeddings": f"{coverage.embedded} ready, {coverage.waiting} waiting",
+        **({"re-ranker": settings.reranker} if settings.reranker else {}),
         "project": services.projects.here(settings.here) or "(none)",
         "tools": ", ".join(tool.name for tool in listed.chosen(settings)),
         "clients": "; ".join(map(str, clients)) or "none found",

@@ -54,6 +54,8 @@ WORDS = {
     Mend.SET_ENDPOINT_KEY: "Set the environment variable MEMORY_SERVER_EMBEDDER_KEY to the key, or OPENAI_API_KEY for "
     "OpenAI's own service.",
     Mend.ENCRYPT_ENDPOINT: "Name an https address with --embedder-url, or take away MEMORY_SERVER_EMBEDDER_KEY.",
+    Mend.CHECK_RERANKER: "Check --reranker, --reranker-url and --reranker-seconds, the variable "
+    "MEMORY_SERVER_RERANKER_KEY, and that it runs.",
     Mend.INSTALL_POSTGRES: 'Install it with: pip install "memory-server[postgres]".',
     Mend.INSTALL_ENGINE: "Install it with: pip install quickjs-ng. For macOS on Intel it has no wheel: pip compiles it "
     "there, which needs the command line tools of Xcode.",

@@ -97,6 +97,7 @@ def _asking(
     if meaning:
         with opened(settings) as services:
             services.queue.warm_up()
+            services.reranking.load()
             yield of(services), True
         return
     _prepare(settings)

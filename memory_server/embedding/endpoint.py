@@ -1,4 +1,4 @@
-"""Asks an endpoint that speaks OpenAI's embeddings API: unit vectors of texts, or why there are none.
+"""Asks an endpoint over HTTP: its answer in time, or why there is none.
 
 The key goes into the header of a request and nowhere else. What an endpoint says about a text is not repeated, because
 it may quote the text.
@@ -8,18 +8,22 @@ import json
 import re
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
 from ipaddress import ip_address
 from math import inf
-from typing import Any, NoReturn
+from threading import Thread
+from typing import Any, NoReturn, TypeVar
 from urllib.parse import urlsplit
 
 import httpx2
-import numpy as np
 
-from memory_server.domain.embedding import Vector
+from memory_server.call import deadline
 from memory_server.errors import Mend, Unavailable, Unreachable
 from memory_server.language.text import visible
+
+Answer = TypeVar("Answer")
 
 TIME = 60.0
 """Seconds of one request that nobody waits for. A local server loads its model first, which takes some 10 s, and stops
@@ -60,6 +64,21 @@ class _Passing(Exception):
         self.pause = pause
 
 
+@dataclass(frozen=True, slots=True)
+class Role:
+    """The use of an endpoint: the end of its address, and what mends its failures."""
+
+    name: str
+    path: str
+    check: Mend
+    key: Mend
+    encrypt: Mend
+
+
+EMBEDDER = Role("embedder", "embeddings", Mend.CHECK_ENDPOINT, Mend.SET_ENDPOINT_KEY, Mend.ENCRYPT_ENDPOINT)
+RERANKER = Role("re-ranker", "rerank", Mend.CHECK_RERANKER, Mend.CHECK_RERANKER, Mend.CHECK_RERANKER)
+
+
 class Endpoint:
     """One address, with its key. Safe to use from several threads. Opens no connection before it is asked.
 
@@ -67,25 +86,29 @@ class Endpoint:
         Unavailable: the key must not or cannot be sent there.
     """
 
-    def __init__(self, url: str, key: str | None = None, pause: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self,
+        url: str,
+        key: str | None = None,
+        pause: Callable[[float], None] = time.sleep,
+        role: Role = EMBEDDER,
+    ) -> None:
         parts = urlsplit(url)
         if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
             raise Unavailable(
-                "The address of the embedder has a user name, a password, or a part after `?` or `#`. Such "
+                f"The address of the {role.name} has a user name, a password, or a part after `?` or `#`. Such "
                 "addresses are not used, because addresses appear in logs and answers.",
-                Mend.SET_ENDPOINT_KEY,
+                role.key,
             )
         local = _is_loopback(parts.hostname or "")
         if key is not None and not _KEY.fullmatch(key):
-            raise Unavailable(
-                "The key of the embedder has characters that no key has.", Mend.SET_ENDPOINT_KEY
-            )
+            raise Unavailable(f"The key of the {role.name} has characters that no key has.", role.key)
         if key is not None and parts.scheme == "http" and not local:
             raise Unavailable(
                 f"The key would go to {url} unencrypted, and others in the network could read it.",
-                Mend.ENCRYPT_ENDPOINT,
+                role.encrypt,
             )
-        self.url = url
+        self.url, self.role = url, role
         self._key = key
         self._pause = pause
         self._client = httpx2.Client(
@@ -95,22 +118,20 @@ class Endpoint:
         )
         weakref.finalize(self, self._client.close)
 
-    def vectors(
-        self, model: str, texts: Sequence[str], seconds: float = inf, *, ours: bool = False
-    ) -> list[Vector]:
-        """Return the vectors of texts, in order, each of length 1.
+    def post(self, request: Mapping[str, object], seconds: float = inf, *, ours: bool = False) -> bytes:
+        """Return the answer to a request, whatever it holds.
 
-        With `seconds` a caller waits so long at most. Texts of `ours` hold nothing of the user's: they are sent once,
-        and the error quotes the endpoint's message about them.
+        With `seconds` a caller waits so long at most. A request of `ours` holds nothing of the user's: it is sent once,
+        and the error quotes the endpoint's message about it.
 
         Raises:
             RefusedTexts: it does not take these texts.
-            Unreachable: it does not answer, or not as it should.
+            Unreachable: it does not answer, or not with HTTP 200.
         """
         ends, tries, pause = time.monotonic() + seconds, 1, PAUSE
         while True:
             try:
-                return self._ask(model, texts, min(TIME, ends - time.monotonic()), ours)
+                return self._ask(request, min(TIME, ends - time.monotonic()), ours)
             except _Passing as passing:
                 wait = pause if passing.pause is None else passing.pause
                 # Somebody who waits gets a second try only where the connection had been closed meanwhile.
@@ -120,18 +141,15 @@ class Endpoint:
             self._pause(wait)
             tries, pause = tries + 1, 2 * pause
 
-    def _ask(self, model: str, texts: Sequence[str], seconds: float, ours: bool) -> list[Vector]:
-        """One request."""
-        silent = Unreachable(
-            f"{self.url} did not answer within {max(seconds, 0):.0f} s.", Mend.CHECK_ENDPOINT
-        )
+    def _ask(self, request: Mapping[str, object], seconds: float, ours: bool) -> bytes:
+        """Send the request once."""
+        silent = Unreachable(f"{self.url} did not answer within {max(seconds, 0):.0f} s.", self.role.check)
         if seconds <= 0:
             raise silent
-        request = {"model": model, "input": list(texts), "encoding_format": "float"}
         ends = time.monotonic() + seconds
         try:
             with self._client.stream(
-                "POST", f"{self.url}/embeddings", json=request, timeout=seconds
+                "POST", f"{self.url}/{self.role.path}", json=request, timeout=seconds
             ) as response:
                 body = b""
                 for part in response.iter_bytes():
@@ -139,47 +157,46 @@ class Endpoint:
                     if time.monotonic() > ends:
                         raise _Passing(silent, None)
                     if len(body) > MOST_BYTES:
-                        self._garbage(f"more than {MOST_BYTES:,} bytes")
+                        self.garbage(f"more than {MOST_BYTES:,} bytes")
         except httpx2.TimeoutException as error:
             raise _Passing(silent, None) from error
         except (httpx2.ReadError, httpx2.WriteError, httpx2.RemoteProtocolError) as error:
-            broken = Unreachable(f"{self.url} broke off the connection ({error}).", Mend.CHECK_ENDPOINT)
+            broken = Unreachable(f"{self.url} broke off the connection ({error}).", self.role.check)
             raise _Passing(broken, 0.0 if isinstance(error, httpx2.RemoteProtocolError) else None) from error
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
             raise _Passing(
-                Unreachable(f"{self.url} cannot be reached ({error}).", Mend.CHECK_ENDPOINT), None
+                Unreachable(f"{self.url} cannot be reached ({error}).", self.role.check), None
             ) from error
         if response.status_code != 200:
-            self._explain(response, body, model, ours)
-        return self._unit(_rows(body, len(texts)) or self._garbage(f"no list of {len(texts)} embeddings"))
+            self._explain(response, body, str(request.get("model", "")), ours)
+        return body
 
     def _explain(self, response: httpx2.Response, body: bytes, model: str, ours: bool) -> NoReturn:
-        """Say why there are no vectors."""
+        """Say why there is no answer."""
         status = response.status_code
         words = self._said(body) if ours or status == 404 else ""
         match status:
             case 401 | 403:
                 # What it says may hold a part of the key.
                 text = "does not accept the key" if self._key else "wants a key, and none is set"
-                raise Unreachable(f"{self.url} {text} (HTTP {status}).", Mend.SET_ENDPOINT_KEY)
+                raise Unreachable(f"{self.url} {text} (HTTP {status}).", self.role.key)
             case 404:
+                no_model = f"has no model {model!r}, or is" if model else "is"
                 raise Unreachable(
-                    f"{self.url} has no model {model!r}, or is no embeddings endpoint (HTTP 404){words}.",
-                    Mend.CHECK_ENDPOINT,
+                    f"{self.url} {no_model} no {self.role.path} endpoint (HTTP 404){words}.",
+                    self.role.check,
                 )
             case _ if status < 400:
                 raise Unreachable(
-                    f"{self.url} answers HTTP {status}, which is no answer of an embeddings endpoint.",
-                    Mend.CHECK_ENDPOINT,
+                    f"{self.url} answers HTTP {status}, which is no answer of the {self.role.path} API.",
+                    self.role.check,
                 )
             case 429:
                 failure = Unreachable(
                     f"{self.url} has too much to do, or a quota is used up (HTTP 429){words}."
                 )
             case _:
-                failure = RefusedTexts(
-                    f"{self.url} refuses a text (HTTP {status}){words}.", Mend.CHECK_ENDPOINT
-                )
+                failure = RefusedTexts(f"{self.url} refuses a text (HTTP {status}){words}.", self.role.check)
         if status in _PASSING:
             raise _Passing(failure, _seconds(response.headers.get("Retry-After")))
         raise failure
@@ -198,23 +215,38 @@ class Endpoint:
             line = line.replace(self._key, "…")
         return f": {line[:_SAID].rstrip('.')}" if line else ""
 
-    def _unit(self, rows: Sequence[object]) -> list[Vector]:
-        vectors = []
-        for row in rows:
-            try:
-                vector = np.asarray(row, dtype=np.float64)
-                length = float(np.linalg.norm(vector))
-            except (TypeError, ValueError, OverflowError):
-                raise RefusedTexts(f"{self.url} answers a text with no list of numbers.") from None
-            if vector.ndim != 1 or not 0.0 < length < inf:
-                raise RefusedTexts(f"{self.url} answers a text with numbers that are no vector.")
-            vectors.append((vector / length).astype(np.float32))
-        return vectors
-
-    def _garbage(self, what: str) -> NoReturn:
+    def garbage(self, what: str) -> NoReturn:
+        """Refuse an answer."""
         raise Unreachable(
-            f"{self.url} answers {what}: it is no embeddings endpoint, or it is broken.", Mend.CHECK_ENDPOINT
+            f"{self.url} answers {what}: it is no {self.role.path} endpoint, or it is broken.",
+            self.role.check,
         )
+
+
+def in_time(ask: Callable[[float], Answer], endpoint: Endpoint) -> Answer:
+    """Return what `ask` returns; it gets the end of the call.
+
+    It runs in a thread that is left alone when the time is over: the look-up of a name cannot be broken off.
+
+    Raises:
+        Unreachable: there is no answer in time.
+    """
+    seconds = deadline.left()
+    done: Future[Answer] = Future()
+    ends = time.monotonic() + seconds
+
+    def run() -> None:
+        try:
+            done.set_result(ask(ends))
+        except BaseException as error:
+            done.set_exception(error)
+
+    Thread(target=run, name="ask in time", daemon=True).start()
+    try:
+        return done.result(seconds)
+    except TimeoutError:
+        silent = f"{endpoint.url} did not answer within {seconds:.0f} s."
+        raise Unreachable(silent, endpoint.role.check) from None
 
 
 def _is_loopback(host: str) -> bool:
@@ -222,19 +254,6 @@ def _is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host.lower() == "localhost" or host.lower().endswith(".localhost")
-
-
-def _rows(body: bytes, count: int) -> list[object] | None:
-    """The embeddings of an answer, in the order of the texts; None where it is not what was asked for."""
-    try:
-        data = json.loads(body)["data"]
-        rows = [(entry.get("index", place), entry["embedding"]) for place, entry in enumerate(data)]
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return None
-    by_index = dict(rows) if all(isinstance(index, int) for index, _ in rows) else {}
-    if len(rows) != count or set(by_index) != set(range(count)):
-        return None
-    return [by_index[index] for index in range(count)]
 
 
 def _seconds(retry_after: str | None) -> float | None:

@@ -2,21 +2,20 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from threading import Thread
 
 import numpy as np
 
 from memory_server.call import deadline
 from memory_server.domain.embedding import Space, Vector
 from memory_server.embedding.chinese import understands_chinese
-from memory_server.embedding.endpoint import Endpoint, RefusedTexts
+from memory_server.embedding.endpoint import Endpoint, RefusedTexts, in_time
 from memory_server.embedding.fingerprint import fingerprinted
 from memory_server.embedding.prompts import by_name
 from memory_server.embedding.unicode import well_formed
+from memory_server.embedding.vectors import vectors_of
 from memory_server.errors import Mend, Unreachable
 
 PROVIDER = "openai"
@@ -87,7 +86,7 @@ class OpenAIEmbedder:
             call = _Request(ends, stored)
             return [vector for batch in _batches(sent) for vector in self._batch(batch, call)]
 
-        return _in_time(embed, self._endpoint.url) if deadline.is_set() else embed(inf)
+        return in_time(embed, self._endpoint) if deadline.is_set() else embed(inf)
 
     def _batch(self, texts: list[str], call: _Request) -> list[Vector]:
         try:
@@ -142,7 +141,7 @@ class OpenAIEmbedder:
         now = time.monotonic()
         due = call.stored or now > self._checked + CHECK
         sent = [PROBE, *texts] if due else texts
-        vectors = self._endpoint.vectors(self._space.model, sent, call.ends - now, ours=ours)
+        vectors = vectors_of(self._endpoint, self._space.model, sent, call.ends - now, ours=ours)
         for vector in vectors:
             if len(vector) != self._space.dimensions:
                 self._another(f"its vectors have {len(vector)} numbers, not {self._space.dimensions}")
@@ -166,7 +165,7 @@ def connected(endpoint: Endpoint, model: str, spaces: Sequence[Space]) -> OpenAI
     Raises:
         Unreachable: it does not answer.
     """
-    (vector,) = endpoint.vectors(model, [PROBE], ours=True)
+    (vector,) = vectors_of(endpoint, model, [PROBE], ours=True)
     prompts, sketch = by_name(model), _sketch(vector)
     new = Space(
         provider=PROVIDER,
@@ -222,22 +221,3 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
         batch.append(text)
     if batch:
         yield batch
-
-
-def _in_time(embed: Callable[[float], list[Vector]], url: str) -> list[Vector]:
-    """Embed in a thread that is left alone when the time is over: the look-up of a name cannot be broken off."""
-    seconds = deadline.left()
-    done: Future[list[Vector]] = Future()
-    ends = time.monotonic() + seconds
-
-    def run() -> None:
-        try:
-            done.set_result(embed(ends))
-        except BaseException as error:
-            done.set_exception(error)
-
-    Thread(target=run, name="embed in time", daemon=True).start()
-    try:
-        return done.result(seconds)
-    except TimeoutError:
-        raise Unreachable(f"{url} did not answer within {seconds:.0f} s.", Mend.CHECK_ENDPOINT) from None

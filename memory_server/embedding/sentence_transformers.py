@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from threading import Lock
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,17 @@ _MODEL_FILES = {".safetensors", ".bin", ".json", ".txt", ".model"}
 """Suffixes of weights, settings and vocabularies: the files that decide a model's vectors, and so its fingerprint."""
 
 
+class Use(NamedTuple):
+    """The use of a model: the class of sentence-transformers, and the words for a failure."""
+
+    library_class: str
+    role: str
+    mend: Mend
+
+
+_EMBEDDING = Use("SentenceTransformer", "embedding model", Mend.USE_ANOTHER_EMBEDDER)
+
+
 class SentenceTransformersEmbedder:
     """Any sentence-transformers model, on the CPU. It does not read what exceeds the model's own limit."""
 
@@ -38,7 +49,7 @@ class SentenceTransformersEmbedder:
     ) -> None:
         """Import and load, which takes 6 to 10 s. `prompts` overrides those of the model and of the table here."""
         self._lock = Lock()
-        self._model = _load(name_or_path, revision, local_files_only)
+        self._model: SentenceTransformer = load(name_or_path, revision, local_files_only)
         self._prompts = prompts or _prompts(self._model, name_or_path)
         self._space = self._describe(name_or_path, revision)
 
@@ -87,17 +98,20 @@ class SentenceTransformersEmbedder:
         return fingerprinted(space, commit or _digest_of_weights(self._model))
 
 
-def _load(name_or_path: str, revision: str | None, local_files_only: bool) -> "SentenceTransformer":
+def load(name_or_path: str, revision: str | None, local_files_only: bool, use: Use = _EMBEDDING) -> Any:
     """Load the model from a folder or the hub's cache; if it is in neither, and if that is allowed, from the hub.
 
     The cache comes first because a request to the hub without a network fails only after more than a minute.
+
+    Raises:
+        Unavailable: the library or the model is not here.
     """
-    load = _library(name_or_path).SentenceTransformer
+    load_model = getattr(_library(name_or_path, use.role), use.library_class)
     no_hub = local_files_only or Path(name_or_path).is_dir()
     failure: Exception
     for only_local in (True,) if no_hub else (True, False):
         try:
-            model: SentenceTransformer = load(
+            return load_model(
                 name_or_path,
                 revision=revision,
                 device="cpu",
@@ -106,23 +120,20 @@ def _load(name_or_path: str, revision: str | None, local_files_only: bool) -> "S
             )
         except (OSError, ValueError) as error:
             failure = error
-        else:
-            return model
     raise Unavailable(
-        f"The embedding model {name_or_path!r} cannot be loaded ({str(failure).partition(chr(10))[0]}).",
-        Mend.USE_ANOTHER_EMBEDDER,
+        f"The {use.role} {name_or_path!r} cannot be loaded ({str(failure).partition(chr(10))[0]}).",
+        use.mend,
     ) from failure
 
 
-def _library(name_or_path: str) -> ModuleType:
+def _library(name_or_path: str, role: str) -> ModuleType:
     """Import sentence-transformers, which also imports torch: some seconds, and 400 MB of memory."""
     try:
         library = import_module("sentence_transformers")
         import_module("transformers").utils.logging.disable_progress_bar()
     except ImportError as error:
         raise Unavailable(
-            f"The embedding model {name_or_path!r} needs sentence-transformers, which cannot be imported "
-            f"({error}).",
+            f"The {role} {name_or_path!r} needs sentence-transformers, which cannot be imported ({error}).",
             Mend.INSTALL_SENTENCE_TRANSFORMERS,
         ) from error
     return library

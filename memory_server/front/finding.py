@@ -28,7 +28,14 @@ NOT_OF_AN_ENGINE = ("engine", "hooks_off", "no_socket", "no_early_answers")
 OF_A_CLIENT = {"project": "CLAUDE_PROJECT_DIR", "session": "CLAUDE_CODE_SESSION_ID"}
 """Variables of a client that stand for settings of a session. An engine does not inherit them."""
 
-OF_A_PROCESS = ("TZ", "HOME", "XDG_CACHE_HOME", "OPENAI_API_KEY", "MEMORY_SERVER_EMBEDDER_KEY")
+OF_A_PROCESS = (
+    "TZ",
+    "HOME",
+    "XDG_CACHE_HOME",
+    "OPENAI_API_KEY",
+    "MEMORY_SERVER_EMBEDDER_KEY",
+    "MEMORY_SERVER_RERANKER_KEY",
+)
 """Variables that are no settings and make a process different."""
 
 STARTING = 10.0

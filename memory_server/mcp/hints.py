@@ -59,6 +59,8 @@ WORDS = {
     "OPENAI_API_KEY for OpenAI's own service.",
     Mend.ENCRYPT_ENDPOINT: "The user must name an https address with --embedder-url, or take away "
     "MEMORY_SERVER_EMBEDDER_KEY.",
+    Mend.CHECK_RERANKER: "The user can check --reranker, --reranker-url and --reranker-seconds, the variable "
+    "MEMORY_SERVER_RERANKER_KEY, and that it runs.",
     Mend.INSTALL_POSTGRES: 'The user can install it: pip install "memory-server[postgres]".',
     Mend.INSTALL_ENGINE: "The user can install it: pip install quickjs-ng. For macOS on Intel it has no wheel: pip "
     "compiles it there, which needs the command line tools of Xcode.",

@@ -49,7 +49,7 @@ class EmbeddingQueue:
         clock: Callable[[], datetime],
     ) -> None:
         self.filled = threading.Event()
-        self._database = database
+        self.database = database
         self._embedders = Embedders(database, choose, load, self.filled.set)
         self._filling = Filling(database, self._embedders, clock)
         self.stop, self.release = self._filling.stop, self._filling.release
@@ -74,7 +74,7 @@ class EmbeddingQueue:
 
     def drain(self) -> None:
         """Embed all that waits in every space whose embedder is here; complete spaces become active."""
-        if self._embedders.wanted is not None and not self._database.read_only:
+        if self._embedders.wanted is not None and not self.database.read_only:
             self.answering(anew=True)
             self._filling.drain()
 
@@ -120,7 +120,7 @@ class EmbeddingQueue:
     def coverage(self, project: str | None = None) -> Coverage:
         """Return the progress of the embeddings of the answering space."""
         answering = self.answering(anew=True)
-        with self._database.read() as tx:
+        with self.database.read() as tx:
             return coverage_in(tx, answering, project)
 
     def read(self, texts: Sequence[str], ask: Callable[[Tx, Meaning | Unanswered], Answer]) -> Answer:
@@ -131,7 +131,7 @@ class EmbeddingQueue:
         ends = time.monotonic() + PATIENCE
         for anew in (False, True):
             meaning = self.meaning(texts, anew, max(FAIR, ends - time.monotonic()))
-            with self._database.read() as tx:
+            with self.database.read() as tx:
                 if anew or isinstance(meaning, Unanswered) or tx.embeddings.in_use(meaning.space_id):
                     return ask(tx, meaning)
         raise AssertionError("the second try always answers")

@@ -31,6 +31,8 @@ from memory_server.services.learning import ON, Learning
 from memory_server.services.meaning import Meaning, Unanswered
 from memory_server.services.ordering import Ranked
 from memory_server.services.projects import Among
+from memory_server.services.reranking import OFF as NO_RERANKER
+from memory_server.services.reranking import Order, Reranking
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
 
@@ -99,6 +101,7 @@ class RecallService:
     long_term: "LongTermService | None"
     count_access: bool = True
     learning: Learning = ON
+    reranking: Reranking = NO_RERANKER
 
     def recall(
         self,
@@ -115,7 +118,7 @@ class RecallService:
         Prompts whose trigger holds for the messages or the question come first.
         """
         woken, asleep = self._woken([*messages, Message("user", text)], wish, caller)
-        found = self.find(text, wish, caller)
+        found = self.find(text, wish, caller, reranked=True)
         note, problems = found.note, (*asleep, *found.problems)
         hits = found.hits if found.answered else []
         answer = recall.compose(text, woken, hits, max_tokens - _weight(note, problems), explain=explain)
@@ -125,11 +128,14 @@ class RecallService:
             answer, answer.items if explain else (), note or (None if hits else NOTHING), problems
         )
 
-    def find(self, text: str, wish: RecallWish, caller: Caller) -> Hits:
-        """Return all that may answer, best first."""
+    def find(self, text: str, wish: RecallWish, caller: Caller, *, reranked: bool = False) -> Hits:
+        """Return all that may answer, best first; `reranked`: in the order of the re-ranker, where the user names one.
+
+        What nobody asked for, such as a hook's search, does without it.
+        """
         lookup = projects.among(wish.project, caller)
 
-        def answer(tx: Tx, meaning: Meaning | Unanswered) -> Hits:
+        def answer(tx: Tx, meaning: Meaning | Unanswered, order: Order | None = None) -> Hits:
             where, here = lookup(tx), projects.known(tx, caller)
             by_meaning = meaning if isinstance(meaning, Meaning) else None
             load = partial(search.load, learning=self.learning)
@@ -143,10 +149,14 @@ class RecallService:
             problems = retrieval.without_meaning(tx, kinds, meaning)
             answered = retrieval.is_answered(stored, by_meaning)
             by_turns = bool(turns) and retrieval.is_answered([turns[0][0], *captured], by_meaning)
-            hits = _with_turns(list(_found(tx, stored, here, load)), turns, answered, text)
+            by_reranker = order.of(stored, where.first) if order else stored
+            hits = _with_turns(list(_found(tx, by_reranker, here, load)), turns, answered, text)
             return Hits(hits, answered or by_turns, (*problems, *tx.skipped), where.note)
 
-        return self.queue.read(retrieval.questions(text), answer)
+        if not reranked:
+            return self.queue.read(retrieval.questions(text), answer)
+        hits, unordered = self.reranking.read(self.queue, text, answer)
+        return replace(hits, problems=(*hits.problems, *unordered))
 
     def _woken(
         self, messages: Sequence[Message], wish: RecallWish, caller: Caller

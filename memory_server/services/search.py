@@ -22,6 +22,8 @@ from memory_server.services.learning import OFF, ON, Learning
 from memory_server.services.meaning import Meaning, Unanswered, name
 from memory_server.services.ordering import Ranked
 from memory_server.services.projects import Among
+from memory_server.services.reranking import OFF as NO_RERANKER
+from memory_server.services.reranking import Order, Reranking
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
 
@@ -67,6 +69,7 @@ class SearchService:
     queue: EmbeddingQueue
     count_access: bool = True
     learning: Learning = ON
+    reranking: Reranking = NO_RERANKER
 
     def search(
         self,
@@ -90,7 +93,7 @@ class SearchService:
         if text.strip() in EVERYTHING:
             return self._newest(filter, lookup, limit, offset)
 
-        def answer(tx: Tx, meaning: Meaning | Unanswered | None) -> Found:
+        def answer(tx: Tx, meaning: Meaning | Unanswered | None, order: Order | None = None) -> Found:
             by_meaning = meaning if isinstance(meaning, Meaning) else None
             where = lookup(tx)
             kind_search = KindSearch(
@@ -104,7 +107,8 @@ class SearchService:
             ranked = retrieval.rank(tx, text, kind_search, by_meaning)
             # Of a sum each part counts, also those that are told in the same words.
             vectors = {} if question.read(text).adds_up else {row.id: row.vector for row in ranked}
-            hits = _hits(tx, ranked, vectors, kind_search)
+            by_reranker = order.of(ranked, where.first) if order else ranked
+            hits = _hits(tx, by_reranker, vectors, kind_search)
             problems = retrieval.without_meaning(tx, [Embedded.MEMORIES], meaning)
             if mode == "semantic":  # the model that tells it knows words and meaning together
                 answered = bool(hits) and hits[0].score >= confidence.LIKELY
@@ -123,8 +127,11 @@ class SearchService:
         if mode == "keyword":
             with self.database.read() as tx:
                 result = answer(tx, None)
-        else:
+        elif mode == "semantic":
             result = self.queue.read(retrieval.questions(text), answer)
+        else:
+            result, unordered = self.reranking.read(self.queue, text, answer)
+            result = replace(result, degraded=(*result.degraded, *unordered))
         whole = filter == Filter() and mode == "hybrid" and not offset and not result.degraded
         self._record(text, result, caller, whole)
         return result
