@@ -2,7 +2,9 @@
 
 import time
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -124,14 +126,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def made(folder: Path, labels: int) -> Path:
-    import torch
-    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
-
-    torch.manual_seed(7)
-    shape = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
-    tokenizer = BertTokenizerFast.from_pretrained(str(minilm_folder()))
-    config = BertConfig(vocab_size=len(tokenizer), num_labels=labels, **shape)
-    BertForSequenceClassification(config).save_pretrained(folder)
+    import_module("torch").manual_seed(7)
+    library = import_module("transformers")
+    shape: dict[str, Any] = {
+        "hidden_size": 16,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 32,
+    }
+    tokenizer = library.AutoTokenizer.from_pretrained(str(minilm_folder()))
+    config = library.BertConfig(vocab_size=len(tokenizer), num_labels=labels, **shape)
+    library.BertForSequenceClassification(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
 

@@ -217,7 +217,7 @@ def test_a_re_ranker_that_failed_rests_and_is_asked_again(
     assert time.monotonic() - began < 3
     local.answer = jina
     now = time.monotonic()
-    monkeypatch.setattr(reranking.time, "monotonic", lambda: now + reranking.PAUSE + 1)
+    monkeypatch.setattr(time, "monotonic", lambda: now + reranking.PAUSE + 1)
     assert (ids(search(services))[0], search(services).degraded) == (gold, ())
 
 
