@@ -82,7 +82,7 @@ class NamedEdge:
     """An edge, and the text of the memory at its other end."""
 
     edge: Edge
-    other: str
+    other_text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,10 @@ LINES = {
             "key scope=home.scope owner=home.owner value tags version updated_at updated_by expires_at",
         ),
         Answer(FactChange, "version action value at=changed_at by=changed_by"),
-        Answer(NamedEdge, "edge.source edge.relation edge.target edge.strength since=edge.valid_from other"),
+        Answer(
+            NamedEdge,
+            "edge.source edge.relation edge.target edge.strength since=edge.valid_from other=other_text",
+        ),
         Answer(StatedTrigger, "memory.name memory.prompt memory.trigger state", _STATED),
         Answer(StatedToken, _TOKEN, "token.created_at token.expires_at token.last_used"),
         Answer(ShownMemory, _KIND, _WHOLE, "earlier history edges"),

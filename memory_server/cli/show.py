@@ -209,7 +209,7 @@ def _edge(id: MemoryId, named: NamedEdge) -> str:
     relation = edge.relation.replace("_", " ")
     end = f"m{edge.other_end(id)}"
     sentence = f"{relation} {end}" if edge.source == id else f"{end} {relation} this"
-    return f"{sentence}: {named.other}"
+    return f"{sentence}: {named.other_text}"
 
 
 def _version(change: FactChange) -> str:

@@ -11,41 +11,16 @@ from pydantic import Field, TypeAdapter, ValidationError
 from memory_server.domain.exchange.records import (
     OWN,
     VERSION,
-    ConversationRecord,
-    DigestRecord,
-    EdgeRecord,
+    Exported,
     FactRecord,
     Header,
-    LongTermRecord,
     MemoryRecord,
-    ProjectRecord,
-    QuestionRecord,
     Record,
     Refusal,
-    ShortTermRecord,
-    SpaceRecord,
-    TurnRecord,
-    UseRecord,
 )
 from memory_server.domain.fact import is_plain
 from memory_server.errors import Invalid, Mend
 from memory_server.importing.opened import Format, Opened
-
-_Exported = Annotated[
-    ProjectRecord
-    | SpaceRecord
-    | MemoryRecord
-    | EdgeRecord
-    | FactRecord
-    | TurnRecord
-    | DigestRecord
-    | UseRecord
-    | QuestionRecord
-    | ConversationRecord
-    | ShortTermRecord
-    | LongTermRecord,
-    Field(discriminator="kind"),
-]
 
 
 def line(record: Record | Header) -> str:
@@ -108,7 +83,7 @@ def _values(record: Record) -> list[Any]:
 
 @cache
 def _adapter() -> TypeAdapter[Any]:
-    return TypeAdapter(_Exported)
+    return TypeAdapter(Annotated[Exported, Field(discriminator="kind")])
 
 
 def _plain(value: Any) -> Any:

@@ -135,14 +135,6 @@ class Database:
 
     @contextmanager
     def write(self, patience: float = CALL) -> Iterator[Transaction]:
-        """Yield a write: committed and durable when the block ends, undone when it raises.
-
-        `patience` is how many seconds to wait for other writers, where the call may take longer. It sees the marks
-        that `later` keeps for the same person, and writes them too.
-
-        Raises:
-            Invalid: the person may only read.
-        """
         person = self._acting()
         if person is not None and person.reads_only:
             raise Invalid("You may only read here. Nothing was changed.")
@@ -180,15 +172,10 @@ class Database:
 
     @contextmanager
     def snapshot(self) -> Iterator[Transaction]:
-        """Yield a view that stays the same however long it is read, and blocks no writer."""
         with self.read() as tx:
             yield tx
 
     def later(self, mark: Callable[[WriteTx], object]) -> None:
-        """Keep a mark, such as an access, for the next write of this process, or else for the next `settle`.
-
-        So a read waits for nobody. The mark is lost if the process is killed.
-        """
         person = self._acting()
         if self.pool is not None and not self._read_only and not (person and person.reads_only):
             self._later.add(Mark(mark, self._now(), person))
@@ -208,7 +195,6 @@ class Database:
         return None
 
     def record(self, mark: Callable[[WriteTx], object]) -> Problem | None:
-        """Write a mark of a read now, unless nothing can be written; return why it failed: then the mark is lost."""
         return record(self, mark)
 
     @property
@@ -227,12 +213,10 @@ class Database:
         return not self.read_only and self._watched().leads
 
     def stamp(self) -> str:
-        """Return a text that changes with each write, of this server or another."""
         with self._translated():
             return str(self._watched().number)
 
     def problems(self) -> list[str]:
-        """Check all that is stored; return a line for each problem. Reads everything."""
         with self.read() as tx:
             return tx.health.problems()
 

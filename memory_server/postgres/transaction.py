@@ -15,5 +15,4 @@ class Transaction(Tx, WriteTx):
 
     @property
     def statements(self) -> Statements:
-        """The transaction as the tables take it that both stores share."""
         return Spelled(self)

@@ -26,8 +26,6 @@ def _part(table: str, keys: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TrashRows:
-    """Moves the rows of items into the trash and back, with their words."""
-
     tx: Tx
 
     def put(self, kind: Kind, ids: Sequence[int], caller: Caller, deleted_at: str) -> int:

@@ -118,7 +118,6 @@ class Tx:
         return rows[0] if rows else None
 
     def one(self, sql: str, values: Values = ()) -> tuple[Any, ...]:
-        """Return the only row of a statement that always gives one."""
         (row,) = self.rows(sql, values)
         return row
 

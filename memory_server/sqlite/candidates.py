@@ -175,7 +175,6 @@ class Candidates:
         return lines([(id, _numbers(before), _numbers(after)) for id, before, after in rows], reach)
 
     def utterances(self, kind: Embedded, ids: Sequence[int]) -> Utterances:
-        """Return the beginnings, ends and times of these texts."""
         tables = TABLES[kind]
         rows = self.tx.rows(
             f"""

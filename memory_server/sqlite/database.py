@@ -25,8 +25,22 @@ from memory_server.errors import (
     Unavailable,
     Written,
 )
-from memory_server.sqlite import bm25, checks, failures, files, migrate, pragmas, rights, schema, vectors
+from memory_server.sqlite import (
+    bm25,
+    checks,
+    deleted_words,
+    erasing,
+    failures,
+    files,
+    migrate,
+    pragmas,
+    rights,
+    schema,
+    temporary,
+    vectors,
+)
 from memory_server.sqlite.database_files import DatabaseFiles
+from memory_server.sqlite.free_bytes import Unexpected
 from memory_server.sqlite.transaction import Transaction
 from memory_server.sqlite.tx import Copies
 from memory_server.sqlite.waiting import left, nap, until_the_end
@@ -176,10 +190,6 @@ class Database:
                 _roll_back(connection)
 
     def later(self, mark: Callable[[WriteTx], object]) -> None:
-        """Keep a mark, such as an access, for the next write of this process, or else for the next `settle`.
-
-        So a read waits for nobody. The mark is lost if the process is killed or the file goes away.
-        """
         handles, person = self._handles, self._acting()
         if handles is not None and not handles.read_only and not (person and person.reads_only):
             self._later.add(Mark(mark, self._now(), person))
@@ -206,7 +216,6 @@ class Database:
         return None
 
     def record(self, mark: Callable[[WriteTx], object]) -> Problem | None:
-        """Write a mark of a read now, unless nothing can be written; return why it failed: then the mark is lost."""
         return record(self, mark)
 
     @property
@@ -237,8 +246,6 @@ class Database:
         """Yield a view that stays the same however long it is read and blocks no writer: it is of a copy of the
         file.
         """
-        from memory_server.sqlite import temporary  # 5 ms, which a process that exports nothing does without
-
         with temporary.folder() as folder:
             path = folder / "memory.db"
             self.backup(path)
@@ -250,16 +257,10 @@ class Database:
                 copy.close()
 
     def problems(self) -> list[str]:
-        """Check all that is stored; return a line for each problem. Reads everything."""
         with self.read() as tx:
             return tx.health.problems()
 
     def removal(self, index: str) -> Callable[[], bool]:
-        """Return a function that removes some deleted words of an index with each call, and returns true when all are
-        gone.
-        """
-        from memory_server.sqlite import deleted_words  # 5 ms, which a hook that never erases does without
-
         removal = deleted_words.Removal(index)
 
         def go_on() -> bool:
@@ -294,9 +295,6 @@ class Database:
 
         A file that is laid out in an unexpected way is written anew as a whole.
         """
-        from memory_server.sqlite import erasing  # 5 ms, which a hook that never erases does without
-        from memory_server.sqlite.free_bytes import Unexpected
-
         with self._translated(), until_the_end(CALL):
             handles = self._open_handles()
             if self.path is None or handles.read_only:
@@ -312,7 +310,6 @@ class Database:
                 return Transaction(writer, self._now()).size()
 
     def close(self, timeout: float = CALL) -> bool:
-        """Write the kept marks and close the file for good; false when another thread wrote for `timeout` seconds."""
         try:
             with acting.as_(None):
                 problem = self.settle()

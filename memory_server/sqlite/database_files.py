@@ -10,7 +10,7 @@ import apsw
 from memory_server.call import acting
 from memory_server.call.deadline import CALL
 from memory_server.errors import Unavailable
-from memory_server.sqlite import checks, failures, files, migrate, pragmas
+from memory_server.sqlite import checks, failures, files, last_copies, migrate, pragmas
 from memory_server.sqlite.transaction import Transaction
 from memory_server.sqlite.waiting import nap, until_the_end
 from memory_server.storage import packaged
@@ -37,15 +37,12 @@ class DatabaseFiles:
             files.refuse_empty(self._path, f"The database {self._path}")
 
     def exposed(self) -> list[str]:
-        """Return a line for each of the files that other users than its owner can read."""
         return [f"{path} can be read by others than its owner" for path in self._all() if files.exposed(path)]
 
     def copies(self) -> list[str]:
-        """Return a line, with its age, for each file beside the database that holds its content too, rescues aside."""
         return [self._with_age(path) for path in self._left_over() if files.RESCUED not in path.name]
 
     def rescues(self) -> list[str]:
-        """Return a line, with its age, for each file in which content was saved when the database went away."""
         return [self._with_age(path) for path in self._left_over() if files.RESCUED in path.name]
 
     def tidy(self) -> list[str]:
@@ -113,8 +110,6 @@ class DatabaseFiles:
         """Return the copies that may hold the only rest of their content: all, where the file cannot be read."""
         if not copies:
             return []
-        from memory_server.sqlite import last_copies  # 2 ms, which a process without copies does without
-
         try:
             with self._read() as tx:
                 if checks.damage(tx.connection, quick=True):

@@ -17,8 +17,6 @@ def _lines(text: str | None) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Projects:
-    """The tables `projects` and `project_keys`: which project is meant, and what it is called."""
-
     tx: Tx
 
     def find(self, name: str) -> Known | None:

@@ -17,8 +17,6 @@ _CONDITIONS = {"edges": "(SELECT count(*) FROM main.memories WHERE id IN (:sourc
 
 @dataclass(frozen=True, slots=True)
 class TrashRows:
-    """Moves the rows of items into the trash and back, with texts that are no UTF-8 too."""
-
     tx: Tx
 
     def put(self, kind: Kind, ids: Sequence[int], caller: Caller, deleted_at: str) -> int:
@@ -114,8 +112,8 @@ class TrashRows:
         names = ", ".join(f'CAST("{name}" AS BLOB)' if name in texts else f'"{name}"' for name in columns)
         where = " OR ".join(f"{key} = ?" for key in keys)
         # An edge lies with what is deleted, also where the person does not see its other end: it comes back with it.
-        seen = "main.edges" if table == "edges" else table
-        rows = self.tx.rows(f"SELECT {names} FROM {seen} WHERE {where}", tuple(id for _ in keys))
+        source = "main.edges" if table == "edges" else table
+        rows = self.tx.rows(f"SELECT {names} FROM {source} WHERE {where}", tuple(id for _ in keys))
         return [
             {
                 name: value.decode(errors="surrogateescape") if isinstance(value, bytes) else value

@@ -151,14 +151,12 @@ class Tx:
         return int(id)
 
     def insert_each(self, table: str, rows: Sequence[Mapping[str, Any]], or_else: str = "") -> None:
-        """Insert rows, which have the same columns, in their order. `or_else` is an ON CONFLICT clause."""
         if rows:
             marks = ", ".join(f":{name}" for name in rows[0])
             sql = f"INSERT INTO {table} ({', '.join(rows[0])}) VALUES ({marks}) {or_else}"
             self.send_each(sql, rows)
 
     def change(self, sql: str, values: Values = ()) -> int:
-        """Run one statement that writes, and return how many rows it changed itself, without those of triggers."""
         self.connection.execute(sql, values)
         return self.connection.changes()
 
@@ -171,7 +169,6 @@ class Tx:
 
     @property
     def statements(self) -> Statements:
-        """The transaction as the tables take it that both stores share."""
         return self
 
     @property
@@ -182,7 +179,6 @@ class Tx:
         return [call() for call in calls]
 
     def size(self) -> int:
-        """Bytes of the database."""
         return int(self.value("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"))
 
     def _readable_rows(self, sql: str, values: Values) -> list[tuple[Any, ...]]:

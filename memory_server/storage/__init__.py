@@ -1,1 +1,1 @@
-"""What services may ask of a database, whichever it is."""
+"""A database as services use it, whichever it is."""

@@ -133,8 +133,6 @@ class ProposedTexts(Protocol):
 
 
 class Candidates(Protocol):
-    """The reads of a search: the texts that hold its words, their neighbours in a session, and their vectors."""
-
     def postings(self, kind: Embedded, terms: Sequence[str], filter: TextFilter) -> Postings:
         """Return the newest texts that hold each term, of those that the person sees.
 

@@ -35,8 +35,8 @@ class Table:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        others = {VECTOR, *self.numbers, *self.flags}
-        return tuple(name for name in self.columns if name not in others)
+        no_texts = {VECTOR, *self.numbers, *self.flags}
+        return tuple(name for name in self.columns if name not in no_texts)
 
     @property
     def moments(self) -> tuple[str, ...]:

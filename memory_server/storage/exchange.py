@@ -18,8 +18,6 @@ class WholeRows(Protocol):
 
 
 class WritableWholeRows(WholeRows, Protocol):
-    """Methods that write; available in `WriteTx`."""
-
     def attempt(self, take: Callable[[], Result]) -> Result | str:
         """Write one item; where a rule of the database refuses it, write nothing of it and return the rule."""
         ...

@@ -8,9 +8,9 @@ from memory_server.domain.fact import Home
 
 
 class LeadingFacts(Protocol):
-    """Which facts a briefing looks at."""
+    """The facts that a briefing looks at."""
 
     def select(self, homes: Sequence[Home], limits: Limits) -> Leading:
-        """What `domain.briefing.leading` chooses among the facts of these homes, the narrowest first. If several have
-        the same key, the narrowest one counts."""
+        """Return what `domain.briefing.leading` chooses among the facts of these homes, the narrowest first. If several
+        have the same key, the narrowest one counts."""
         ...

@@ -1,4 +1,4 @@
-"""What a briefing and a comparison need of the memories, in the way of each store."""
+"""The reads of memories that a briefing and a comparison need, in the way of each store."""
 
 from collections.abc import Sequence
 from typing import Protocol

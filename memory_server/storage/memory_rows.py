@@ -41,7 +41,7 @@ def columns(moment: str) -> str:
 
 def memory(row: tuple[Any, ...]) -> Memory:
     """Return a memory from the values of `columns`; tags and metadata are JSON."""
-    id, content, type, project, tag_list, importance, metadata, *others = row
+    id, content, type, project, tag_list, importance, metadata, *remaining = row
     return Memory(
         MemoryId(id),
         content,
@@ -50,7 +50,7 @@ def memory(row: tuple[Any, ...]) -> Memory:
         tags(tag_list),
         importance,
         from_json(metadata, {}),
-        *others,
+        *remaining,
     )
 
 

@@ -18,15 +18,15 @@ class Migration:
 
 
 def folder() -> Path:
-    """Where the migrations are: inside an installed package, beside it in a checkout."""
+    """Return the folder of the migrations: inside an installed package, beside it in a checkout."""
     installed = _PACKAGE / "migrations"
     return installed if installed.is_dir() else _PACKAGE.parent / "migrations"
 
 
 def load(where: Path) -> list[Migration]:
     """The migrations of a folder in order; their numbers run from 1 without a gap."""
-    found = [(_NAME.fullmatch(path.name), path) for path in sorted(where.glob("*.sql"))]
-    migrations = [Migration(int(match[1]), match[2], path) for match, path in found if match]
+    matches = [(_NAME.fullmatch(path.name), path) for path in sorted(where.glob("*.sql"))]
+    migrations = [Migration(int(match[1]), match[2], path) for match, path in matches if match]
     if not migrations or [m.version for m in migrations] != list(range(1, len(migrations) + 1)):
         raise Unavailable(f"The installation is incomplete: no unbroken row of migrations in {where}.")
     return migrations

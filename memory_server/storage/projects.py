@@ -9,7 +9,7 @@ from memory_server.project.address import is_path
 
 
 class KeyKind(StrEnum):
-    """What a project is known by besides its name."""
+    """The kinds of keys by which a project is known besides its name."""
 
     REMOTE = "remote"
     FOLDER = "folder"
@@ -47,7 +47,7 @@ class Projects(Protocol):
     def find_by_former_name(self, name: str) -> Known | None: ...
 
     def has_key(self, id: int, *kinds: KeyKind) -> bool:
-        """Whether a project is known by any key of these kinds."""
+        """Return True if a project is known by any key of these kinds."""
         ...
 
     def names(self) -> list[str]: ...
@@ -59,13 +59,11 @@ class Projects(Protocol):
         ...
 
     def is_in(self, id: int, folder: str | None) -> bool:
-        """Whether this is the root in which a project was used last."""
+        """Return True if this is the root in which a project was used last."""
         ...
 
 
 class WritableProjects(Projects, Protocol):
-    """The same in a transaction that writes."""
-
     def insert(self, name: str) -> Known: ...
 
     def add_key(self, id: int, key: str) -> None: ...

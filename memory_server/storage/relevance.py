@@ -46,5 +46,5 @@ COUNTS = """(
 def values(asking: Asking) -> dict[str, Any]:
     """Return the values of `asked`, and the share that bounds the score."""
     keywords = zip(asking.keywords, containing(asking.keywords), strict=True)
-    asked = [(keyword.word, keyword.weight, longer) for keyword, longer in keywords]
-    return {"asked": json.dumps(asked, ensure_ascii=False), "share": asking.score_share}
+    rows = [(keyword.word, keyword.weight, longer) for keyword, longer in keywords]
+    return {"asked": json.dumps(rows, ensure_ascii=False), "share": asking.score_share}

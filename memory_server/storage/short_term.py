@@ -8,7 +8,7 @@ ConversationId = NewType("ConversationId", int)
 
 
 class Held(StrEnum):
-    """What a conversation has."""
+    """The kinds of memories that a conversation has."""
 
     SHORT_TERM = "short-term memories"
     LONG_TERM = "long-term memories"
@@ -16,7 +16,7 @@ class Held(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cleanups:
-    """When a conversation was cleaned up last, and how many memories all its cleanups have removed."""
+    """The last cleanup of a conversation, and the number of memories that all its cleanups have removed."""
 
     last: str
     removed: int
@@ -24,7 +24,7 @@ class Cleanups:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Of the short-term memories of one conversation or of all."""
+    """Totals of the short-term memories of one conversation or of all."""
 
     memories: int
     conversations: int

@@ -57,8 +57,6 @@ class TrashRows(Protocol):
 
 
 class WritableTrashRows(TrashRows, Protocol):
-    """Methods that write; available in `WriteTx`."""
-
     def put(self, kind: Kind, ids: Sequence[int], caller: Caller, deleted_at: str) -> int:
         """Move the rows of items into the trash; return the number of items that were there."""
         ...
@@ -89,8 +87,6 @@ class Whole(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Trash:
-    """The table `trash`: what was deleted, as JSON, until it is brought back or erased."""
-
     tx: Whole
 
     def select(
@@ -146,8 +142,6 @@ class Trash:
 
 @dataclass(frozen=True, slots=True)
 class WritableTrash(Trash):
-    """The same in a transaction that writes."""
-
     def put(self, kind: Kind, ids: Sequence[int], caller: Caller, deleted_at: str | None = None) -> int:
         """Move items into the trash; return how many there were. They are deleted now, or at the moment given."""
         return self.tx.trash_rows.put(kind, ids, caller, deleted_at or self.tx.now) if ids else 0
@@ -193,11 +187,11 @@ class WritableTrash(Trash):
         if not edges_by_end:
             return
         tx = self.tx.statements
-        there = tx.rows(
+        rows = tx.rows(
             "SELECT id FROM memories WHERE id IN (SELECT value FROM json_each(:ids))",
             {"ids": tx.array(edges_by_end)},
         )
-        for end in edges_by_end.keys() - {id for (id,) in there}:
+        for end in edges_by_end.keys() - {id for (id,) in rows}:
             waiting = self.find_last(Kind.MEMORY, end)
             if waiting is not None:
                 waiting.parts.setdefault("edges", []).extend(edges_by_end[end])

@@ -170,8 +170,6 @@ class Embeddings(Protocol):
 
 
 class WritableEmbeddings(Embeddings, Protocol):
-    """Methods that write; available in `WriteTx`."""
-
     def open_space(self, space: Space) -> KnownSpace:
         """Return the space in use with this fingerprint; where there is none, open it and queue all memories for it.
 

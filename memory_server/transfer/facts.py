@@ -72,7 +72,7 @@ def read(tx: Tx, keys: Sequence[Place], embedded: bool = False) -> Iterator[Fact
             values[:split],
             steps=(*past[:-1], STEP.make(values[split:])),
             captured=marks.get(id),
-            origins=sources[id].others,
+            origins=sources[id].origins,
             vectors=vectors.get(id, {}),
         )
 

@@ -13,7 +13,7 @@ from memory_server.transfer.shapes import QUESTION, USE
 
 def uses(tx: Tx, project: str | None = None) -> Iterator[UseRecord]:
     """Yield the uses of all memories that are there, or of those of a project."""
-    own = reading.name_of(tx, "memory")
+    own_name = reading.name_of(tx, "memory")
     where, values = reading.of_project("coalesce(m.project, '')", project)
     rows = tx.statements.rows(
         f"""
@@ -24,7 +24,7 @@ def uses(tx: Tx, project: str | None = None) -> Iterator[UseRecord]:
         """,
         values,
     )
-    records = [USE.make(row, memory=own(id, created_at)) for _, id, created_at, *row in rows]
+    records = [USE.make(row, memory=own_name(id, created_at)) for _, id, created_at, *row in rows]
     yield from sorted(records, key=lambda use: (use.shown_at, place(use.memory), use.session))
 
 

@@ -13,8 +13,8 @@ from memory_server.transfer.shapes import TABLES
 class Sources:
     """The own ids of an item in other databases, the first one first, and its origins in other programs."""
 
-    own: tuple[str, ...] = ()
-    others: tuple[Origin, ...] = ()
+    own_ids: tuple[str, ...] = ()
+    origins: tuple[Origin, ...] = ()
 
 
 def of_items(tx: Tx, kind: str, ids: Sequence[int]) -> Mapping[int, Sources]:
@@ -27,16 +27,16 @@ def of_items(tx: Tx, kind: str, ids: Sequence[int]) -> Mapping[int, Sources]:
         """,
         {"kind": kind, "ids": tx.statements.array(ids)},
     )
-    own: dict[int, list[str]] = {}
-    others: dict[int, list[Origin]] = {}
+    own_ids_of: dict[int, list[str]] = {}
+    origins_of: dict[int, list[Origin]] = {}
     for id, source, *values, _ in sorted(rows):
         if source == OWN:
-            own.setdefault(id, []).append(values[0])
+            own_ids_of.setdefault(id, []).append(values[0])
         else:
-            others.setdefault(id, []).append(Origin(source, *values))
+            origins_of.setdefault(id, []).append(Origin(source, *values))
     sources = {
-        id: Sources(tuple(sorted(own.get(id, ()), key=place)), tuple(others.get(id, ())))
-        for id in own.keys() | others.keys()
+        id: Sources(tuple(sorted(own_ids_of.get(id, ()), key=place)), tuple(origins_of.get(id, ())))
+        for id in own_ids_of.keys() | origins_of.keys()
     }
     return defaultdict(Sources, sources)
 
@@ -53,7 +53,7 @@ def find(tx: Tx, kind: str, source: str, id: str) -> tuple[int, str] | None:
 def find_own(tx: Tx, kind: str, id: str) -> int | None:
     """Return the item with an own id, in its table or in the trash: one that was taken over, else one made here."""
     table = TABLES[kind]
-    found = tx.statements.value(
+    item_id = tx.statements.value(
         f"""
         SELECT item_id
         FROM (
@@ -85,7 +85,7 @@ def find_own(tx: Tx, kind: str, id: str) -> int | None:
             "moment": id.partition("@")[2],
         },
     )
-    return None if found is None else int(found)
+    return None if item_id is None else int(item_id)
 
 
 def insert(tx: WriteTx, kind: str, id: int, origins: Iterable[Origin]) -> None:
@@ -114,13 +114,13 @@ def insert(tx: WriteTx, kind: str, id: int, origins: Iterable[Origin]) -> None:
 def keep_own(tx: WriteTx, kind: str, id: int, created_at: str, ids: Sequence[str]) -> None:
     """Remember the own ids of an item, unless its row says the same."""
     if list(ids) != [own_id(id, created_at)]:
-        insert(tx, kind, id, (Origin(OWN, known) for known in ids))
+        insert(tx, kind, id, (Origin(OWN, source_id) for source_id in ids))
 
 
 def own_ids(tx: Tx, kind: str, id: int) -> tuple[str, ...]:
     """Return the own ids of an item, the first one first: those of other databases, else what it is here."""
-    taken = of_items(tx, kind, [id])[id].own
-    if taken:
-        return taken
+    known_ids = of_items(tx, kind, [id])[id].own_ids
+    if known_ids:
+        return known_ids
     created_at = tx.statements.value(f"SELECT created_at FROM {TABLES[kind]} WHERE id = :id", {"id": id})
     return (own_id(id, str(created_at)),)

@@ -46,8 +46,8 @@ def order(tx: Tx, kind: str, project: str | None = None) -> list[int]:
     """Return the rows of a kind, of a project or of all, in the order of their own ids."""
     where, values = of_project("coalesce(project, '')", project)
     rows = tx.statements.rows(f"SELECT id, created_at FROM {TABLES[kind]} {where}", values)
-    own = name_of(tx, kind)
-    return [id for _, id in sorted((place(own(id, moment)), id) for id, moment in rows)]
+    own_name = name_of(tx, kind)
+    return [id for _, id in sorted((place(own_name(id, moment)), id) for id, moment in rows)]
 
 
 def memories(tx: Tx, ids: Sequence[int], embedded: bool = False) -> list[MemoryRecord]:
@@ -138,9 +138,9 @@ def edges(tx: Tx, project: str | None = None) -> Iterator[EdgeRecord]:
         """,
         values,
     )
-    own = name_of(tx, "memory")
+    own_name = name_of(tx, "memory")
     records = [
-        EDGE.make(values, source=own(source, source_at), target=own(target, target_at))
+        EDGE.make(values, source=own_name(source, source_at), target=own_name(target, target_at))
         for _, source, source_at, target, target_at, *values in rows
     ]
     yield from sorted(records, key=edge_order)
@@ -206,14 +206,14 @@ def long_term(tx: Tx, conversation: str | None = None, name: str | None = None) 
             values,
             conversation=conversation_name,
             wakes=wakes.get(id, ()),
-            origins=sources[id].others,
+            origins=sources[id].origins,
         )
 
 
 def deleted(tx: Tx) -> Iterator[DeletedRecord]:
     """Yield what lies in the trash, without its text."""
     for kind, table in (*TABLES.items(), ("long_term", "long_term_memories")):
-        own = name_of(tx, kind)
+        own_name = name_of(tx, kind)
         rows = tx.statements.rows(
             f"""
             SELECT
@@ -226,7 +226,7 @@ def deleted(tx: Tx) -> Iterator[DeletedRecord]:
             {"kind": kind},
         )
         for id, moment, conversation, created_at, name, _ in rows:
-            record_id = name if kind == "long_term" else own(id, created_at)
+            record_id = name if kind == "long_term" else own_name(id, created_at)
             yield DeletedRecord(kind, record_id, moment, conversation)  # type: ignore[arg-type]
 
 
@@ -297,6 +297,6 @@ def _named(tx: Tx, kind: str, ids: Sequence[int], records: Mapping[int, Known]) 
     for id in ids:
         if id in records:
             record = records[id]
-            first, *also = sources[id].own or [own_id(id, record.created_at)]
-            named.append(replace(record, id=first, also=tuple(also), origins=sources[id].others))
+            first, *also = sources[id].own_ids or [own_id(id, record.created_at)]
+            named.append(replace(record, id=first, also=tuple(also), origins=sources[id].origins))
     return named

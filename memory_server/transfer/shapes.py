@@ -48,20 +48,20 @@ class Shape(Generic[Made]):
         """Return the columns for a SELECT, such as `m."name", m."prompt"`."""
         return listed(self.columns, alias)
 
-    def insertion(self, *others: str) -> str:
+    def insertion(self, *more_columns: str) -> str:
         """Return the statement that inserts a row with other columns, too.
 
         `WAKE.insertion("memory_id")` is `INSERT INTO wakes ("memory_id", "at", …) VALUES (:memory_id, :at, …)`.
         """
-        columns = (*others, *self.columns)
+        columns = (*more_columns, *self.columns)
         marks = ", ".join(f":{column}" for column in columns)
         return f"INSERT INTO {self.table.name} ({listed(columns)}) VALUES ({marks})"
 
-    def make(self, row: Iterable[Any], **others: Any) -> Made:
-        """Return the record of a row whose values are in the order of the columns. `others` are its other fields."""
+    def make(self, row: Iterable[Any], **other_fields: Any) -> Made:
+        """Return the record of a row whose values are in the order of the columns. `other_fields` are the others."""
         for column, value in zip(self.columns, row, strict=True):
-            others[column] = _READ[column](value) if column in _READ else value
-        return self.record(**others)
+            other_fields[column] = _READ[column](value) if column in _READ else value
+        return self.record(**other_fields)
 
     def values(self, record: object) -> dict[str, Any]:
         """Return the values of a record's row by column."""

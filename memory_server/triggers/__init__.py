@@ -29,7 +29,7 @@ def size(trigger: str) -> int:
 
 
 class FailureKind(StrEnum):
-    """Why a trigger returned no value."""
+    """The reasons for which a trigger returned no value."""
 
     ERROR = "error"
     TIMEOUT = "timeout"

@@ -133,7 +133,6 @@ class Engine:
         return outcomes
 
     def similarity(self, trigger: str, situation: Situation) -> float | None:
-        """The highest similarity of a recent message to the text of the trigger's first `similar`."""
         calls = calls_of(trigger, "similar")
         if not calls:
             return None
@@ -141,7 +140,6 @@ class Engine:
         return next(iter(meaning.answers.values()), None)
 
     def parts(self, trigger: str) -> list[tuple[str, str]]:
-        """The parts of a trigger between its outermost `&&` and `||`: each as written, and as a trigger of its own."""
         parts = parts_of(trigger)
         return list(zip(parts.sources, map(str.strip, parts.scripts()), strict=True))
 

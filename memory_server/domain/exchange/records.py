@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from memory_server.domain.embedding import Space
+
 OWN: Final = "memory-server"
 """The source of what comes from a file of ours."""
 
@@ -79,19 +81,9 @@ class ProjectRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class SpaceRecord:
+class SpaceRecord(Space):
     """A model whose vectors follow."""
 
-    provider: str
-    model: str
-    revision: str
-    dimensions: int
-    query_prompt: str
-    document_prompt: str
-    transform: str
-    chinese: bool
-    lexical: bool
-    fingerprint: str
     kind: Literal["space"] = "space"
 
 
@@ -331,7 +323,7 @@ class Refusal:
     kind: Literal["refused"] = "refused"
 
 
-Record = (
+Exported = (
     ProjectRecord
     | SpaceRecord
     | MemoryRecord
@@ -344,7 +336,8 @@ Record = (
     | ConversationRecord
     | ShortTermRecord
     | LongTermRecord
-    | DeletedRecord
-    | Refusal
 )
-"""Whatever a source yields, in this order: what names others comes after them."""
+"""The records of an export, in this order: what names others comes after them."""
+
+Record = Exported | DeletedRecord | Refusal
+"""Whatever a source yields; in the same order."""

@@ -22,8 +22,6 @@ def little_endian(sent: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class WholeRows:
-    """Rows with their ids and their moments; their words are indexed."""
-
     tx: Tx
 
     def vectors(self, table: str, item: str, ids: Sequence[int]) -> list[tuple[int, int, bytes]]:

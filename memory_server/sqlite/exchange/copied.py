@@ -11,8 +11,6 @@ from memory_server.storage.copying import Key, Row
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """The rows of a file as they are, for a copy of it."""
-
     tx: Tx
 
     def count(self, table: Table) -> int:

@@ -14,8 +14,6 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class WholeRows:
-    """Rows with their ids and their moments. SQL triggers index their words."""
-
     tx: Tx
 
     def vectors(self, table: str, item: str, ids: Sequence[int]) -> list[tuple[int, int, bytes]]:

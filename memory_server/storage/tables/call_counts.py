@@ -22,8 +22,6 @@ def _day_before(now: str, days: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CallCounts:
-    """The table `call_counts`: the calls of a day by tool."""
-
     tx: Statements
 
     def select(self, days: int) -> dict[str, Calls]:
@@ -39,8 +37,6 @@ class CallCounts:
 
 @dataclass(frozen=True, slots=True)
 class WritableCallCounts(CallCounts):
-    """The same in a transaction that writes."""
-
     def add(self, counts: Mapping[str, Calls]) -> None:
         """Add calls of tools to the day of this moment."""
         day = self.tx.now[:10]

@@ -14,8 +14,6 @@ _COLUMNS = "id, memory_id, long_term_id, action, before, draft, changed_at, chan
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The table `changes`: edits and merges with how it was before, for as long as they can be undone."""
-
     tx: Statements
 
     def select(self, ids: Sequence[int]) -> list[Changed]:
@@ -50,8 +48,6 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class WritableChanges(Changes):
-    """The same in a transaction that writes."""
-
     def keep_memory(self, before: Memory, caller: Caller, merged: MemoryDraft | None = None) -> None:
         """Keep a memory as it is before an edit of it, or before something is merged into it."""
         self._insert(before.id, None, before, merged, caller)

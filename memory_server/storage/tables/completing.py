@@ -18,8 +18,6 @@ _TABLES = {
 
 @dataclass(frozen=True, slots=True)
 class Completing:
-    """Completions of half-written ids: rows of several tables by the first digits of their id."""
-
     tx: Statements
 
     def numbered(self, kind: Kind, digits: str, project: str, limit: int) -> list[tuple[int, str]]:

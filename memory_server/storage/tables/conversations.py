@@ -15,8 +15,6 @@ _TABLES = {
 
 @dataclass(frozen=True, slots=True)
 class Conversations:
-    """The table `conversations`."""
-
     tx: Statements
 
     def find(self, name: str) -> ConversationId | None:
@@ -60,9 +58,9 @@ class Conversations:
         )
         return None if last is None else Cleanups(last, removed)
 
-    def largest(self, held: Held, limit: int) -> list[tuple[str, int]]:
+    def largest(self, kind: Held, limit: int) -> list[tuple[str, int]]:
         """Return the conversations with the most memories of a kind, and how many; of equals the latest first."""
-        table, moment = _TABLES[held]
+        table, moment = _TABLES[kind]
         rows = self.tx.rows(
             f"""
             SELECT c.name, count(*), c.id
@@ -79,8 +77,6 @@ class Conversations:
 
 @dataclass(frozen=True, slots=True)
 class WritableConversations(Conversations):
-    """The same in a transaction that writes."""
-
     def find_or_insert(self, name: str) -> ConversationId:
         values: dict[str, Any] = {"name": self.tx.key(name), "now": self.tx.now}
         self.tx.send(

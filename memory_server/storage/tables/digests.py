@@ -38,8 +38,6 @@ def _note(row: Row) -> Note:
 
 @dataclass(frozen=True, slots=True)
 class Digests:
-    """The table `digested`: the observations and turns for which a digest of the server stands."""
-
     tx: Statements
 
     def notes(
@@ -102,8 +100,6 @@ class Digests:
 
 @dataclass(frozen=True, slots=True)
 class WritableDigests(Digests):
-    """The same in a transaction that writes."""
-
     def insert(self, digest: MemoryId, group: Sequence[Note]) -> None:
         """Remember for what a digest stands."""
         self.tx.insert_each(

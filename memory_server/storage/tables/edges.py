@@ -56,8 +56,6 @@ def _conditions(relation: Relation | None, at: str | None) -> tuple[str, dict[st
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """The table `edges`: directed, named relations between memories, each with the time in which it holds."""
-
     tx: Statements
 
     def steps(
@@ -272,8 +270,6 @@ class Edges:
 
 @dataclass(frozen=True, slots=True)
 class WritableEdges(Edges):
-    """The same in a transaction that writes."""
-
     def connect(self, edge: Edge, caller: Caller) -> Edge:
         """Write the edge; where it holds already its strength is renewed.
 

@@ -26,8 +26,6 @@ class Erasures:
 
 @dataclass(frozen=True, slots=True)
 class WritableErasures(Erasures):
-    """The same in a transaction that writes."""
-
     def mark_done(self, times_asked: Mapping[str, int]) -> None:
         """Mark it done as often as it was asked for when the work began: what was asked for since is still due."""
         self.tx.send_each(

@@ -16,8 +16,6 @@ def _key(home: Home, key: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class FactHistory:
-    """The table `fact_history`: every value that a key has had. Triggers write it; it is read and explained here."""
-
     tx: Statements
 
     def select(self, home: Home, key: str, limit: int | None) -> list[FactChange]:
@@ -101,8 +99,6 @@ class FactHistory:
 
 @dataclass(frozen=True, slots=True)
 class WritableFactHistory(FactHistory):
-    """The same in a transaction that writes."""
-
     def blank(self, fact: Fact) -> None:
         """Take the values of its writer out of a key's history: what has expired leaves none behind. The steps stay."""
         self.tx.send(

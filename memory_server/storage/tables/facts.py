@@ -29,8 +29,6 @@ def within(homes: Sequence[Home]) -> tuple[str, dict[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The table `facts`."""
-
     tx: Statements
 
     def find(self, home: Home, key: str) -> Fact | None:
@@ -118,8 +116,6 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class WritableFacts(Facts):
-    """The same in a transaction that writes."""
-
     def insert(self, home: Home, draft: FactDraft, expires_at: str | None, caller: Caller) -> Fact:
         """Store a fact with its words. No version of its key is used twice."""
         row = self.tx.one(

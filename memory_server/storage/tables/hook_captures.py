@@ -18,8 +18,6 @@ _TEXT = """
 
 @dataclass(frozen=True, slots=True)
 class HookCaptures:
-    """The table `hook_captures`: what hooks have kept without being asked."""
-
     tx: Statements
 
     def is_captured(self, kind: Captured, id: int) -> bool:
@@ -63,8 +61,6 @@ class HookCaptures:
 
 @dataclass(frozen=True, slots=True)
 class WritableHookCaptures(HookCaptures):
-    """The same in a transaction that writes."""
-
     def insert(self, kind: Captured, id: int, session: str, event: str) -> None:
         """Mark a row as kept unasked; a row that has a mark already gets the new one."""
         values = {"kind": kind.value, "id": id, "session": session, "event": event, "now": self.tx.now}

@@ -19,8 +19,6 @@ _TEXT = """
 
 @dataclass(frozen=True, slots=True)
 class HookInjections:
-    """The table `hook_injections`: what hooks have put into the context of which session."""
-
     tx: Statements
 
     def in_context(self, session: str) -> set[tuple[Injected, int]]:
@@ -74,8 +72,6 @@ class HookInjections:
 
 @dataclass(frozen=True, slots=True)
 class WritableHookInjections(HookInjections):
-    """The same in a transaction that writes."""
-
     def insert(self, session: str, injections: Sequence[Injection]) -> None:
         self.tx.insert_each(
             "hook_injections",

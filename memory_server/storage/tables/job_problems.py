@@ -13,8 +13,6 @@ FRESH: Final = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True)
 class JobProblems:
-    """The table `job_problems`: what went wrong last in each background job of each running process."""
-
     tx: Statements
 
     def select(self) -> dict[str, str]:
@@ -32,8 +30,6 @@ class JobProblems:
 
 @dataclass(frozen=True, slots=True)
 class WritableJobProblems(JobProblems):
-    """The same in a transaction that writes."""
-
     def replace(self, job: str, process: str, problem: str) -> None:
         """Tell the problem, and forget those of processes that have ended."""
         self.tx.send("DELETE FROM job_problems WHERE at < :oldest", {"oldest": self._oldest()})

@@ -19,8 +19,6 @@ Long names of projects that begin alike have one conversation: it stays.
 
 @dataclass(frozen=True, slots=True)
 class JoinedProjects:
-    """Moves all that one project has into another one. What both have under one name stays apart or is told."""
-
     tx: Statements
 
     def is_large(self, project: Known) -> bool:
@@ -34,8 +32,6 @@ class JoinedProjects:
 
 @dataclass(frozen=True, slots=True)
 class WritableJoinedProjects(JoinedProjects):
-    """The same in a transaction that writes."""
-
     def move_memories(self, source: Known, target: Known) -> int:
         """Move at most AT_ONCE memories, and return how many."""
         return self.tx.change(

@@ -52,8 +52,6 @@ class LikelyUpdates:
 
 @dataclass(frozen=True, slots=True)
 class WritableLikelyUpdates(LikelyUpdates):
-    """The same in a transaction that writes."""
-
     def insert(self, likely: LikelyUpdate) -> None:
         """Keep that one thing probably replaces another one."""
         newer = likely.new.kind == "memory"

@@ -31,8 +31,6 @@ _ORDER = {
 
 @dataclass(frozen=True, slots=True)
 class LongTerm:
-    """The table `long_term_memories`."""
-
     tx: Statements
 
     def find(self, conversation: ConversationId, name: str) -> LongTermMemory | None:
@@ -132,8 +130,6 @@ class LongTerm:
 
 @dataclass(frozen=True, slots=True)
 class WritableLongTerm(LongTerm):
-    """The same in a transaction that writes."""
-
     def insert(self, conversation: ConversationId, draft: LongTermDraft, caller: Caller) -> None:
         """Store it as judged just now: its dry run was."""
         self.tx.send(

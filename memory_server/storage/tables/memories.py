@@ -19,8 +19,6 @@ _AMONG: Final = "id IN (SELECT value FROM json_each(:ids))"
 
 @dataclass(frozen=True, slots=True)
 class Memories:
-    """The table `memories` and the history of its texts."""
-
     tx: Statements
 
     def get(self, id: MemoryId) -> Memory:
@@ -123,8 +121,6 @@ class Memories:
 
 @dataclass(frozen=True, slots=True)
 class WritableMemories(Memories):
-    """The same in a transaction that writes."""
-
     def insert(self, draft: MemoryDraft, caller: Caller) -> Memory:
         row = memory_rows.new_row(draft, caller, self.tx.owner, self.tx.now)
         return memory_rows.inserted(self.tx.insert("memories", row), row)

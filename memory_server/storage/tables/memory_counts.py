@@ -29,8 +29,6 @@ def _without(rows: str, left_out: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MemoryCounts:
-    """The table `memory_counts`, which triggers keep: how many memories there are, so that nobody has to count them."""
-
     tx: Statements
 
     def by_type(self, project: str | None) -> dict[str, int]:
@@ -90,8 +88,6 @@ class MemoryCounts:
 
 @dataclass(frozen=True, slots=True)
 class WritableMemoryCounts(MemoryCounts):
-    """The same in a transaction that writes."""
-
     def mend(self) -> None:
         """Count anew."""
         self.tx.send(f"UPDATE memories SET replaced = NOT replaced WHERE {_MARKED_WRONGLY}")

@@ -15,8 +15,6 @@ _UNUSED = "count(*) FILTER (WHERE used_at IS NULL AND judged_at IS NOT NULL)"
 
 @dataclass(frozen=True, slots=True)
 class MemoryUses:
-    """The table `memory_uses`: which session was shown which memory, and used it."""
-
     tx: Statements
 
     def not_used(self, session: str, limit: int) -> dict[int, bool]:
@@ -69,8 +67,6 @@ class MemoryUses:
 
 @dataclass(frozen=True, slots=True)
 class WritableMemoryUses(MemoryUses):
-    """The same in a transaction that writes."""
-
     def show(self, ids: Sequence[int], session: str) -> None:
         """Record that a session was shown these memories; what it was shown before stays as it is."""
         shown = {"session": self.tx.key(session), "shown_at": self.tx.now, "person": self.tx.owner}

@@ -35,8 +35,6 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Newest:
-    """The newest items of the kinds that are no memories, of all projects or of one."""
-
     tx: Statements
 
     def select(

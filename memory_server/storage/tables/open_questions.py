@@ -10,8 +10,6 @@ _COLUMNS = "id, project, question, sessions, asked_at, session, person"
 
 @dataclass(frozen=True, slots=True)
 class OpenQuestions:
-    """The table `open_questions`: questions that found nothing."""
-
     tx: Statements
 
     def select(self, project: str | None, least: int = 1) -> list[OpenQuestion]:
@@ -33,8 +31,6 @@ class OpenQuestions:
 
 @dataclass(frozen=True, slots=True)
 class WritableOpenQuestions(OpenQuestions):
-    """The same in a transaction that writes."""
-
     def insert(self, project: str, question: str, session: str) -> None:
         self.tx.send(
             """

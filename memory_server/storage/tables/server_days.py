@@ -8,8 +8,6 @@ from memory_server.storage.statements import Statements
 
 @dataclass(frozen=True, slots=True)
 class ServerDays:
-    """The table `server_days`: the last days on which a server ran, as far as the database knows."""
-
     tx: Statements
 
     def newest(self) -> int | None:
@@ -29,8 +27,6 @@ class ServerDays:
 
 @dataclass(frozen=True, slots=True)
 class WritableServerDays(ServerDays):
-    """The same in a transaction that writes."""
-
     def mark(self) -> None:
         """Record that a server runs today. Days later than today are forgotten: the clock was wrong."""
         today = {"today": day_of(self.tx.now)}

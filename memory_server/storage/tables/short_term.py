@@ -34,8 +34,6 @@ def _bytes(text: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class ShortTerm:
-    """The tables `short_term_memories` and `short_term_keywords`."""
-
     tx: Statements
     _pages: dict[tuple[ConversationId, str, int], list[tuple[ShortTermId, str, float]]] = field(
         default_factory=dict
@@ -235,8 +233,6 @@ class ShortTerm:
 
 @dataclass(frozen=True, slots=True)
 class WritableShortTerm(ShortTerm):
-    """The same in a transaction that writes."""
-
     def insert(
         self,
         conversation: ConversationId,

@@ -21,8 +21,6 @@ def _as_json(projects: tuple[str, ...] | None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The table `tokens`: who may reach the memory over HTTP."""
-
     tx: Statements
 
     def find(self, token: str) -> Token | None:
@@ -41,8 +39,6 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class WritableTokens(Tokens):
-    """The same in a transaction that writes."""
-
     def insert(self, draft: TokenDraft, token: str) -> Token:
         row = self.tx.one(
             f"""

@@ -12,8 +12,6 @@ _COLUMNS = "id, message, summary, project, created_at, created_by, ifnull(occurr
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """The table `turns`."""
-
     tx: Statements
 
     def select(self, ids: Sequence[int]) -> list[Turn]:
@@ -47,8 +45,6 @@ class Turns:
 
 @dataclass(frozen=True, slots=True)
 class WritableTurns(Turns):
-    """The same in a transaction that writes."""
-
     def insert(self, draft: TurnDraft, caller: Caller) -> int:
         """Store a turn with its words, and return its id."""
         return self.tx.insert(

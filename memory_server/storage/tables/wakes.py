@@ -14,8 +14,6 @@ MOST: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Wakes:
-    """The table `wakes`: the latest wakes of long-term memories."""
-
     tx: Statements
 
     def select(self, memory: LongTermId, limit: int) -> list[Wake]:
@@ -42,8 +40,6 @@ class Wakes:
 
 @dataclass(frozen=True, slots=True)
 class WritableWakes(Wakes):
-    """The same in a transaction that writes."""
-
     def insert(self, woken: Sequence[tuple[LongTermId, str]], caller: Caller) -> None:
         """Add the wakes of one search, each with its reason; a memory that was deleted meanwhile is left out."""
         self.tx.send_each(

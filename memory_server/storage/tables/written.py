@@ -7,8 +7,6 @@ from memory_server.storage.statements import Statements
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The newest ids over all kinds that answer questions."""
-
     tx: Statements
 
     def newest(self) -> tuple[int, ...]:

@@ -91,7 +91,7 @@ class NoEngine(Unstartable):
 
 @dataclass(frozen=True, slots=True)
 class Asking(Skipped):
-    """The trigger runs again when it is told how near in meaning texts are.
+    """The trigger runs again when it is reply how near in meaning texts are.
 
     Each of `asks` is a list in JSON: a text, and those that it is compared with, messages by their index.
     """
@@ -106,13 +106,13 @@ Nearnesses = Mapping[str, float | None]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The worker's answer for one trigger (`told`), and how long it took."""
+    """The worker's answer for one trigger (`reply`), and how long it took."""
 
-    told: dict[str, Any]
+    reply: dict[str, Any]
     milliseconds: float
 
     def outcome(self) -> Outcome:
-        match self.told:
+        match self.reply:
             case {"kind": "value", "holds": bool(holds), "why": ""}:
                 return Value(holds, text := TRUE if holds else FALSE, self.milliseconds, text)
             case {"kind": "value", "holds": bool(holds), "why": str(why)}:
@@ -129,7 +129,7 @@ class Answer:
     def message(self) -> str:
         """The error and its place, in one line: `TypeError: x is not a function (line 1, column 5)`."""
         name, message, stack = (
-            visible(str(self.told.get(part, ""))[:2000]) for part in ("name", "message", "stack")
+            visible(str(self.reply.get(part, ""))[:2000]) for part in ("name", "message", "stack")
         )
         text = " ".join((f"{name}: {message}" if name else message).split())
         at = position(stack)
@@ -226,7 +226,7 @@ class Sandbox:
                 for (_, holds, _), part, answer in zip(
                     triggers[len(texts) :], parts[len(texts) :], answers, strict=False
                 ):
-                    texts.append(reasons.told(part.sources, answer.told.get("parts"), holds))
+                    texts.append(reasons.told(part.sources, answer.reply.get("parts"), holds))
         except Unstartable:
             pass
         finally:
@@ -307,13 +307,13 @@ class Sandbox:
             (answer,) = self._judged([trigger], run, blamed=True, patience=PATIENT)
         finally:
             self._turns.give_back(turn)
-        if answer.told is TIMEOUT and time.monotonic() >= ends:
+        if answer.reply is TIMEOUT and time.monotonic() >= ends:
             raise Unstartable("the time of this call is over")
         outcome = answer.outcome()
         if isinstance(outcome, Asking):  # a trial answers itself
             outcome = Failure(FailureKind.ERROR, MALFORMED, outcome.milliseconds)
-        stack = str(answer.told.get("stack", ""))
-        return trial.Report(outcome, answer.told, position(stack), answer.milliseconds)
+        stack = str(answer.reply.get("stack", ""))
+        return trial.Report(outcome, answer.reply, position(stack), answer.milliseconds)
 
     def _judged(
         self, triggers: Sequence[Trigger], run: "_Run", *, blamed: bool = False, patience: float = 1.0
@@ -326,7 +326,7 @@ class Sandbox:
         for _ in range(2):
             began = time.monotonic()
             answers = self._ask(triggers, run, patience * run.seconds)
-            received = [_answer(told, began) for told in answers.received[: len(triggers)]]
+            received = [_answer(reply, began) for reply in answers.received[: len(triggers)]]
             died = answers.died
             if died is None:
                 return received or [_answer({"kind": "error", "message": MALFORMED}, began)]
@@ -402,11 +402,11 @@ def _who() -> str:
     return "" if person is None else person.name
 
 
-def _answer(told: dict[str, Any], began: float) -> Answer:
+def _answer(reply: dict[str, Any], began: float) -> Answer:
     """With the processor time that the worker tells, since a busy machine makes no trigger slow; else what passed."""
-    cpu = told.get("cpu")
+    cpu = reply.get("cpu")
     return Answer(
-        told,
+        reply,
         cpu if isinstance(cpu, float) else 1000 * (time.monotonic() - began),
     )
 

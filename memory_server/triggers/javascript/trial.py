@@ -67,11 +67,11 @@ class Run:
 class Report:
     """The result of a run.
 
-    `told` is the worker's answer: value, type, calls of match_keys, and which data was read. `position` is the line
+    `reply` is the worker's answer: value, type, calls of match_keys, and which data was read. `position` is the line
     and column of an error."""
 
     outcome: Outcome
-    told: Mapping[str, Any]
+    reply: Mapping[str, Any]
     position: tuple[int, int] | None
     milliseconds: float
 
@@ -147,12 +147,12 @@ def check(source: str, ask: Ask) -> tuple[bool, tuple[str, ...]]:
 def _compile(source: str, ask: Ask) -> None:
     """Compile the trigger without running it: a `throw` in front of it ends the run first."""
     report = ask(Run(f"throw 'compiled';\n{source}", EMPTY))
-    if report.told.get("message") == "it throws compiled":
+    if report.reply.get("message") == "it throws compiled":
         return
-    if report.told.get("name") != "SyntaxError":
+    if report.reply.get("name") != "SyntaxError":
         _value(report)
     where = f" at line {report.position[0] - 1}, column {report.position[1]}" if report.position else ""
-    raise TriggerRejected(f"The trigger does not compile{where}: {report.told.get('message')}.")
+    raise TriggerRejected(f"The trigger does not compile{where}: {report.reply.get('message')}.")
 
 
 def _unknown(source: str, ask: Ask) -> Iterator[str]:
@@ -160,7 +160,7 @@ def _unknown(source: str, ask: Ask) -> Iterator[str]:
     mentioned = names.undeclared(Reading.of(source))
     listed = json.dumps(list(mentioned)[:MOST_NAMES])
     report = ask(Run(f"throw {listed}.filter(name => !(name in globalThis)).join(' ')", EMPTY))
-    for name in str(report.told.get("message", "")).removeprefix("it throws ").split()[:3]:
+    for name in str(report.reply.get("message", "")).removeprefix("it throws ").split()[:3]:
         if name in mentioned:
             where = names.position(source, mentioned[name])
             yield f"{name} is not defined ({where}): the trigger fails when it gets there."
@@ -194,24 +194,24 @@ def _may_fail(outcome: Outcome) -> bool:
 
 def _noticed(reports: list[Report]) -> Iterator[str]:
     """Warnings of what the trigger read that is not there, and of its keys."""
-    noticed = dict.fromkeys(name for report in reports for name in report.told.get("noticed", ()))
+    noticed = dict.fromkeys(name for report in reports for name in report.reply.get("noticed", ()))
     for name in list(noticed)[:MOST_NOTICED]:
         yield _NOTICED.get(name) or _NOT_THERE.format(name)
     yield from odd_keys.warnings(
-        dict.fromkeys(key for report in reports for key in report.told.get("keys", ()))
+        dict.fromkeys(key for report in reports for key in report.reply.get("keys", ()))
     )
 
 
 def _constant(reports: list[Report]) -> Iterator[str]:
     """Warns that it is always or never true, if only match_keys can change its value."""
     values = {report.outcome.holds for report in reports if isinstance(report.outcome, Value)}
-    if len(values) != 1 or any(report.told.get("touched") for report in reports):
+    if len(values) != 1 or any(report.reply.get("touched") for report in reports):
         return
     yield "It is always true." if values == {True} else "It is never true, whatever the messages say."
 
 
 def _odd_type(sample: Report) -> Iterator[str]:
-    match sample.told.get("type"):
+    match sample.reply.get("type"):
         case "undefined":
             yield "Its last statement returns no value, which counts as false. If it defines a function, call it."
         case "object" if _value(sample):
