@@ -20,6 +20,9 @@ _DIFFERENT: Final = re.compile(
     r"""
     json_set\( (?P<changed> [\w.]+ ) , \s '\$\. (?P<place> [^']+ ) ' , \s : (?P<new> \w+ ) \)
     | json_extract\( (?P<json> [\w.]+ ) , \s '\$\. (?P<path> [^']+ ) ' \)
+    | (?P<of> [\w.]+ ) \s (?P<arrow> ->>? ) \s '\$\. (?P<way> [^']+ ) '
+    | (?P<parsed> \b parts \s AS \s parts \b )
+    | CROSS \s JOIN \s json_each\( (?P<elements> \w+ ) \) \s AS \s c \b
     | \( SELECT \s key \s FROM \s json_each\( : (?P<places> \w+ ) \) \s WHERE \s value \s = \s (?P<id> \w+ ) \)
     | (?P<text> '[^']*' )
     | (?P<without> NOT \s )? IN \s \( SELECT \s value \s FROM \s json_each\( : (?P<array> \w+ ) \) \)
@@ -30,7 +33,8 @@ _DIFFERENT: Final = re.compile(
     | (?P<days> \b julianday\( (?= [:\w.]+ \) \s - ) | (?<= \) \s - \s ) julianday\( )
     | (?<! [:\w] ) : (?P<name> [a-z]\w* )
     | (?P<word>
-        \b main\. | \b ON \s CONFLICT \s \( | \b julianday\( | \b ifnull\( | \b char\( (?=31) | %
+        \b main\. | \b COLLATE \s BINARY \b
+        | \b ON \s CONFLICT \s \( | \b julianday\( | \b ifnull\( | \b char\( (?=31) | %
         | \b (?: max | min ) \( (?= -?\d )
     )
     """,
@@ -39,6 +43,7 @@ _DIFFERENT: Final = re.compile(
 
 _WORDS: Final = {
     "main.": "",  # rights are rules of its tables, not views before them
+    "COLLATE BINARY": 'COLLATE "C"',
     "ON CONFLICT (": "ON CONFLICT (tenant_id, ",
     "julianday(": "as_moment(",
     "ifnull(": "coalesce(",  # an index of SQLite knows its expression by this word
@@ -62,6 +67,12 @@ def _spelled(match: re.Match[str]) -> str:
         return f"jsonb_set({parts['changed']}::jsonb, {path}, to_jsonb(%({parts['new']})s::text))::text"
     if parts["json"]:
         return f"(readable_json({parts['json']}) #>> {_path(parts['path'])})"
+    if parts["of"]:
+        return f"({parts['of']} {'#>>' if parts['arrow'] == '->>' else '#>'} {_path(parts['way'])})"
+    if parts["parsed"]:
+        return "readable_json(parts) AS parts"
+    if parts["elements"]:
+        return f"CROSS JOIN LATERAL jsonb_array_elements({parts['elements']}) AS c (value)"
     if parts["places"]:
         return f"array_position(%({parts['places']})s::bigint[], {parts['id']})"
     if parts["text"]:

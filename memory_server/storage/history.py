@@ -1,10 +1,10 @@
-"""Changes of memories and long-term memories as rows, the log of all changes, and counts by day."""
+"""Changes of memories and long-term memories as rows, those of all tables, and counts by day."""
 
 import json
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Protocol
 
-from memory_server.domain.change import Action, Change, ChangeFilter, ChangeId
+from memory_server.domain.change import Action, Change, ChangeId
 from memory_server.domain.change import Kind as Changeable
 from memory_server.domain.change import Origin as Table
 from memory_server.domain.long_term import LongTermChange, LongTermId, LongTermMemory
@@ -89,18 +89,6 @@ def change_of(row: tuple[Any, ...]) -> Change:
         place or None,
         scope,
     )
-
-
-class Log(Protocol):
-    """The changes of the rows of all tables, as one list: who stored, edited, merged and deleted what, and when."""
-
-    def select(self, filter: ChangeFilter, limit: int) -> list[Change]:
-        """Return the changes, the latest first. Of one moment, what was stored first comes last."""
-        ...
-
-    def find(self, id: ChangeId) -> Change | None:
-        """One change that can be undone."""
-        ...
 
 
 class Timeline(Protocol):

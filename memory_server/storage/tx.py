@@ -18,10 +18,7 @@ if TYPE_CHECKING:
     )
     from memory_server.storage.facts import LeadingFacts
     from memory_server.storage.health import Health
-    from memory_server.storage.history import (
-        Log,
-        Timeline,
-    )
+    from memory_server.storage.history import Timeline
     from memory_server.storage.memories import Peers, Standing
     from memory_server.storage.projects import Projects, WritableProjects
     from memory_server.storage.tables.call_counts import CallCounts, WritableCallCounts
@@ -38,6 +35,7 @@ if TYPE_CHECKING:
     from memory_server.storage.tables.job_problems import JobProblems, WritableJobProblems
     from memory_server.storage.tables.joined_projects import JoinedProjects, WritableJoinedProjects
     from memory_server.storage.tables.likely_updates import LikelyUpdates, WritableLikelyUpdates
+    from memory_server.storage.tables.log import Log
     from memory_server.storage.tables.long_term import LongTerm, WritableLongTerm
     from memory_server.storage.tables.memories import Memories, WritableMemories
     from memory_server.storage.tables.memory_counts import MemoryCounts, WritableMemoryCounts

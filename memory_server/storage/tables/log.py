@@ -1,0 +1,182 @@
+"""The changes of the rows of all tables, as one list: who stored, edited, merged and deleted what, and when."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from memory_server.domain.change import Change, ChangeFilter, ChangeId
+from memory_server.storage.history import SHOWN, change_of
+from memory_server.storage.statements import Statements
+
+_TOLD: Final = ("at", "by", "action", "kind", "item", "text", "origin", "row", "name", "place", "scope")
+"""Moment, author, action, kind, id and text of what was changed; origin of the change and row in that origin, where it
+can be undone; name, project or conversation, and scope of a fact."""
+
+_ORDER: Final = "at COLLATE BINARY DESC, number DESC, ifnull(row, item) DESC"
+
+_EMPTY: Final = {"row": "CAST(NULL AS bigint)"}
+
+
+def _branch(number: int, source: str, **columns: str) -> str:
+    """Return the SELECT of one source of changes. `number` orders those of the same moment."""
+    columns["text"] = f"substr({columns['text']}, 1, {SHOWN})"
+    listed = (f"{columns.get(name) or _EMPTY.get(name, 'CAST(NULL AS text)')} AS {name}" for name in _TOLD)
+    return f"SELECT {', '.join(listed)}, {number} AS number FROM {source}"
+
+
+_DELETED: Final = """
+    (
+        SELECT
+            id, kind, item_id, deleted_at, deleted_by, parts ->> '$.long_term_memories[0].name' AS name,
+            coalesce(
+                parts ->> '$.memories[0].content', parts ->> '$.turns[0].summary',
+                parts ->> '$.short_term_memories[0].text', parts ->> '$.long_term_memories[0].prompt', ''
+            ) AS text,
+            coalesce(
+                conversation, parts ->> '$.memories[0].project', parts ->> '$.turns[0].project'
+            ) AS place,
+            coalesce(
+                parts -> '$.memories[0]', parts -> '$.turns[0]', parts -> '$.long_term_memories[0]'
+            ) AS stored,
+            parts -> '$.changes' AS changes
+        FROM (
+            SELECT id, kind, item_id, deleted_at, deleted_by, conversation, parts AS parts
+            FROM trash
+            ORDER BY deleted_at DESC, id DESC
+            LIMIT 1000000000 -- else the JSON would be read anew for each of its fields
+        ) AS read
+    ) AS deleted
+"""
+
+_CHANGES_OF_DELETED: Final = f"""
+    (
+        SELECT kind, item_id, name, text, place, c.value AS change, c.value ->> '$.draft' AS draft
+        FROM {_DELETED}
+        CROSS JOIN json_each(changes) AS c
+    ) AS changed
+"""
+
+_FACT_STEPS: Final = """
+    (
+        SELECT id, fact_id, scope, owner, key, action, value, changed_at, changed_by, (
+            SELECT p.action
+            FROM fact_history AS p
+            WHERE p.scope = h.scope AND p.owner = h.owner AND p.key = h.key AND p.id < h.id
+            ORDER BY p.id DESC
+            LIMIT 1
+        ) AS before, EXISTS (
+            SELECT 1
+            FROM fact_history AS e
+            WHERE e.scope = h.scope AND e.owner = h.owner AND e.key = h.key AND e.id > h.id AND e.action = 'expired'
+        ) AS blanked
+        FROM fact_history AS h
+    ) AS steps
+"""
+
+_BRANCHES: Final = (
+    # What is there: a row each.
+    _branch(
+        0, "memories", at="created_at", by="created_by", action="'stored'", kind="'memory'", item="id",
+        text="content", place="project",
+    ),
+    _branch(
+        1, "turns", at="created_at", by="created_by", action="'stored'", kind="'turn'", item="id", text="summary",
+        place="project",
+    ),
+    _branch(
+        2, "long_term_memories AS l JOIN conversations AS c ON c.id = l.conversation_id", at="l.created_at",
+        by="l.created_by", action="'stored'", kind="'long_term'", item="l.id", text="l.prompt", name="l.name",
+        place="c.name",
+    ),
+    # What was changed.
+    _branch(
+        3, "changes AS c JOIN memories AS m ON m.id = c.memory_id", at="c.changed_at", by="c.changed_by",
+        action="c.action", kind="'memory'", item="m.id", text="ifnull(json_extract(c.draft, '$.content'), m.content)",
+        origin="'c'", row="c.id", place="m.project",
+    ),
+    _branch(
+        4,
+        "changes AS c JOIN long_term_memories AS l ON l.id = c.long_term_id "
+        "JOIN conversations AS v ON v.id = l.conversation_id",
+        at="c.changed_at", by="c.changed_by", action="c.action", kind="'long_term'", item="l.id", text="l.prompt",
+        origin="'c'", row="c.id", name="l.name", place="v.name",
+    ),
+    # What was deleted: that it was, that it was stored before, and its changes, which come back with it.
+    _branch(
+        5, _DELETED, at="deleted_at", by="deleted_by", action="'deleted'", kind="kind", item="item_id", text="text",
+        origin="'d'", row="id", name="name", place="place",
+    ),
+    _branch(
+        0, f"{_DELETED} WHERE stored ->> '$.created_at' IS NOT NULL", at="stored ->> '$.created_at'",
+        by="stored ->> '$.created_by'", action="'stored'", kind="kind", item="item_id", text="text", name="name",
+        place="place",
+    ),
+    _branch(
+        4, _CHANGES_OF_DELETED, at="change ->> '$.changed_at'", by="change ->> '$.changed_by'",
+        action="change ->> '$.action'", kind="kind", item="item_id",
+        text="ifnull(json_extract(draft, '$.content'), text)", origin="'c'",
+        row="CAST(change ->> '$.id' AS bigint)", name="name", place="place",
+    ),
+    # What happened to facts. An expiry blanks the values before it, so nothing brings them back.
+    _branch(
+        6, _FACT_STEPS, at="changed_at", by="changed_by",
+        action="CASE WHEN action <> 'written' THEN action WHEN before = 'written' THEN 'edited' ELSE 'stored' END",
+        kind="'fact'", item="fact_id", text="value",
+        origin="CASE WHEN (action = 'deleted' OR before = 'written') AND NOT blanked THEN 'h' END", row="id",
+        name="key", place="owner", scope="scope",
+    ),
+)  # fmt: skip
+
+
+def _latest(clauses: list[str]) -> str:
+    """Return a statement for the latest changes that meet the clauses.
+
+    An index gives the rows of most branches in this order, so that no more are read than the limit. Of the trash, which
+    is JSON, all may be read.
+    """
+    where = " AND ".join(["true", *clauses])
+    branches = [
+        f"SELECT * FROM (SELECT * FROM ({branch}) AS log WHERE {where} ORDER BY {_ORDER} LIMIT :limit) AS log"
+        for branch in _BRANCHES
+    ]
+    return f"SELECT {', '.join(_TOLD)} FROM ({' UNION ALL '.join(branches)}) AS log ORDER BY {_ORDER} LIMIT :limit"
+
+
+def _conditions(filter: ChangeFilter) -> tuple[list[str], dict[str, Any]]:
+    project, conversation = filter.project, "default"
+    if project:
+        conversation = f"project:{project}"[:200]
+    clauses = {
+        "ifnull(place, '') IN (:project, :conversation) AND (scope IS NULL OR scope = 'project')": project,
+        "lower(ifnull(by, 'hand') COLLATE BINARY) = lower(:by COLLATE BINARY)": filter.by,
+        "kind = :kind": filter.kind,
+        "item = :item": filter.item,
+        "julianday(at) >= julianday(:since)": filter.since,
+        "julianday(at) < julianday(:until)": filter.until,
+    }
+    values = {
+        "project": project,
+        "conversation": conversation,
+        "by": filter.by,
+        "kind": filter.kind and filter.kind.value,
+        "item": filter.item,
+        "since": filter.since,
+        "until": filter.until,
+    }
+    undone = ["origin IS NOT NULL AND action <> 'expired'"] if filter.undone else []
+    return [*undone, *(clause for clause, value in clauses.items() if value is not None)], values
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    tx: Statements
+
+    def select(self, filter: ChangeFilter, limit: int) -> list[Change]:
+        """Return the changes, the latest first. Of one moment, what was stored first comes last."""
+        clauses, values = _conditions(filter)
+        return [change_of(row) for row in self.tx.rows(_latest(clauses), {**values, "limit": limit})]
+
+    def find(self, id: ChangeId) -> Change | None:
+        """Return one change that can be undone."""
+        values = {"origin": id.origin.value, "row": id.row, "limit": 1}
+        row = self.tx.row(_latest(["origin = :origin", "row = :row"]), values)
+        return None if row is None else change_of(row)
