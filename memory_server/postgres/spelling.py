@@ -154,8 +154,8 @@ class Spelled:
         for value in values:
             self.tx.send(spelled(sql), value)
 
-    def insert(self, table: str, row: Mapping[str, Any]) -> int:
-        id = int(self.tx.value(f"SELECT next_id('{table}')"))
+    def insert(self, table: str, row: Mapping[str, Any], id: int | None = None) -> int:
+        id = int(self.tx.value(f"SELECT greatest(next_id('{table}'), %s::bigint)", (id,)))
         marks = ", ".join(f"%({column})s" for column in row)
         self.tx.send(
             f"INSERT INTO {table} (id, {listed(tuple(row))}) VALUES (%(id)s, {marks})", {"id": id, **row}

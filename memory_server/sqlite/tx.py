@@ -142,13 +142,16 @@ class Tx:
         for value in values:
             self.connection.execute(sql, value)
 
-    def insert(self, table: str, row: Mapping[str, Any]) -> int:
-        """Insert a row, and return its new id. Triggers of the file index its words."""
+    def insert(self, table: str, row: Mapping[str, Any], id: int | None = None) -> int:
+        if id is not None and id > (
+            self.value("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)) or 0
+        ):
+            row = {**row, "id": id}
         marks = ", ".join(f":{column}" for column in row)
-        (id,) = self.one(
+        (inserted,) = self.one(
             f"INSERT INTO main.{table} ({listed(tuple(row))}) VALUES ({marks}) RETURNING id", row
         )
-        return int(id)
+        return int(inserted)
 
     def insert_each(self, table: str, rows: Sequence[Mapping[str, Any]], or_else: str = "") -> None:
         if rows:

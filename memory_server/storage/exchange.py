@@ -1,7 +1,7 @@
 """Export and import: what each store does in its own way."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
 
 Result = TypeVar("Result")
 
@@ -20,13 +20,4 @@ class WholeRows(Protocol):
 class WritableWholeRows(WholeRows, Protocol):
     def attempt(self, take: Callable[[], Result]) -> Result | str:
         """Write one item; where a rule of the database refuses it, write nothing of it and return the rule."""
-        ...
-
-    def insert(self, table: str, row: Mapping[str, Any], id: int | None = None) -> int:
-        """Insert a row and index its words; return its id: this one, if no row of the table ever had that or a later
-        one, else the next."""
-        ...
-
-    def update(self, table: str, id: int, row: Mapping[str, Any]) -> None:
-        """Give a row these values; index its words anew if all its texts that are indexed are among them."""
         ...

@@ -81,8 +81,9 @@ class Statements(Protocol):
         """Run a statement that gives nothing once for each of these values, in their order."""
         ...
 
-    def insert(self, table: str, row: Mapping[str, Any], /) -> int:
-        """Insert a row with its words, and return its new id."""
+    def insert(self, table: str, row: Mapping[str, Any], id: int | None = None, /) -> int:
+        """Insert a row with its words, and return its id: this one, if no row of the table ever had that or a later
+        one, else the next."""
         ...
 
     def insert_each(self, table: str, rows: Sequence[Mapping[str, Any]], or_else: str = "", /) -> None:
@@ -94,5 +95,6 @@ class Statements(Protocol):
         ...
 
     def write_words(self, table: str, id: int, row: Mapping[str, Any], /) -> None:
-        """Index the texts of a row anew, for searches. On a file this does nothing: triggers do it there."""
+        """Index the texts of a row anew, if it has all that are indexed. On a file this does nothing: triggers do it
+        there."""
         ...

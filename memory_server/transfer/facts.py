@@ -104,7 +104,7 @@ def put(tx: WriteTx, record: FactRecord) -> int | None:
     changed_at = last.changed_at or tx.now
     row = FACT.values(replace(record, created_at=record.created_at or changed_at))
     row |= {name: value for name, value in STEP.values(last).items() if name in BY_NAME["facts"].columns}
-    id = tx.whole_rows.insert("facts", row | {"updated_at": changed_at, "updated_by": last.changed_by})
+    id = tx.statements.insert("facts", row | {"updated_at": changed_at, "updated_by": last.changed_by})
     tx.statements.send(
         f"UPDATE fact_history SET fact_id = :id WHERE {_WHERE} AND fact_id = 0", {**place, "id": id}
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from memory_server.domain.exchange.records import QuestionRecord, UseRecord, place
 from memory_server.storage.tx import Tx, WriteTx
-from memory_server.transfer import reading
+from memory_server.transfer import reading, writing
 from memory_server.transfer.shapes import QUESTION, USE
 
 
@@ -69,7 +69,7 @@ def put_use(tx: WriteTx, id: int | None, memory_id: int, record: UseRecord) -> N
     if id is None:
         tx.statements.send(USE.insertion("memory_id"), {"memory_id": memory_id, **USE.values(record)})
     else:
-        tx.whole_rows.update("memory_uses", id, USE.values(record))
+        writing.update(tx, "memory_uses", id, USE.values(record))
 
 
 def put_question(tx: WriteTx, id: int | None, record: QuestionRecord) -> None:
@@ -77,4 +77,4 @@ def put_question(tx: WriteTx, id: int | None, record: QuestionRecord) -> None:
     if id is None:
         tx.statements.send(QUESTION.insertion(), QUESTION.values(record))
     else:
-        tx.whole_rows.update("open_questions", id, QUESTION.values(record))
+        writing.update(tx, "open_questions", id, QUESTION.values(record))

@@ -1,7 +1,8 @@
 """Writes records as items, whole: with their dates and their history. The tables' own rules decide what fits."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.exchange.records import (
@@ -35,7 +36,7 @@ def insert_memory(tx: WriteTx, record: MemoryRecord) -> int:
     """Insert a memory; return its id: the one that it had, where no memory here ever had that or a later one."""
     created_at = record.created_at or tx.now
     dated = replace(record, created_at=created_at, updated_at=record.updated_at or created_at)
-    id = tx.whole_rows.insert("memories", MEMORY.values(dated), number_to_keep(record.id))
+    id = tx.statements.insert("memories", MEMORY.values(dated), number_to_keep(record.id))
     _insert_history(tx, id, record)
     mark(tx, "memory", id, record.captured)
     vectors.keep(tx, Embedded.MEMORIES, id, [record.content], record.vectors)
@@ -44,7 +45,7 @@ def insert_memory(tx: WriteTx, record: MemoryRecord) -> int:
 
 def rewrite_memory(tx: WriteTx, id: int, record: MemoryRecord) -> None:
     """Make a memory what the record says, its history too."""
-    tx.whole_rows.update("memories", id, MEMORY.values(record))
+    update(tx, "memories", id, MEMORY.values(record))
     tx.statements.send("DELETE FROM memory_history WHERE memory_id = :id", {"id": id})
     _insert_history(tx, id, record)
     mark(tx, "memory", id, record.captured)  # an SQL trigger takes the mark off whatever is rewritten
@@ -53,7 +54,7 @@ def rewrite_memory(tx: WriteTx, id: int, record: MemoryRecord) -> None:
 def insert_turn(tx: WriteTx, record: TurnRecord) -> int:
     """Insert a turn; return its id, as `insert_memory` does."""
     row = TURN.values(replace(record, created_at=record.created_at or tx.now))
-    id = tx.whole_rows.insert("turns", row, number_to_keep(record.id))
+    id = tx.statements.insert("turns", row, number_to_keep(record.id))
     vectors.keep(tx, Embedded.TURNS, id, [record.summary, record.message], record.vectors)
     return id
 
@@ -62,7 +63,7 @@ def rewrite_turn(tx: WriteTx, id: int, record: TurnRecord) -> None:
     """Make a turn what the record says, but for the moment of its creation."""
     row = TURN.values(record)
     del row["created_at"]
-    tx.whole_rows.update("turns", id, row)
+    update(tx, "turns", id, row)
 
 
 def insert_short_term(tx: WriteTx, record: ShortTermRecord) -> int:
@@ -70,7 +71,7 @@ def insert_short_term(tx: WriteTx, record: ShortTermRecord) -> int:
     dated = replace(record, said_at=record.said_at or tx.now, created_at=record.created_at or tx.now)
     conversation_id = tx.conversations.find_or_insert(record.conversation)
     row = SHORT_TERM.values(dated) | {"conversation_id": conversation_id}
-    id = tx.whole_rows.insert("short_term_memories", row, number_to_keep(record.id))
+    id = tx.statements.insert("short_term_memories", row, number_to_keep(record.id))
     _write_keywords(tx, id, record.keywords)
     mark(tx, "short_term", id, record.captured)
     vectors.keep(tx, Embedded.SHORT_TERM, id, [record.text], record.vectors)
@@ -80,7 +81,7 @@ def insert_short_term(tx: WriteTx, record: ShortTermRecord) -> int:
 def rewrite_short_term(tx: WriteTx, id: int, record: ShortTermRecord) -> None:
     """Give a short-term memory the text, the score, the moment and the keywords of the record."""
     row = {"text": record.text, "score": record.score, "said_at": record.said_at}
-    tx.whole_rows.update("short_term_memories", id, row)
+    update(tx, "short_term_memories", id, row)
     _write_keywords(tx, id, record.keywords)
     mark(tx, "short_term", id, record.captured)
 
@@ -92,14 +93,14 @@ def put_long_term(tx: WriteTx, record: LongTermRecord) -> int:
     if id is None:
         conversation_id = tx.conversations.find_or_insert(record.conversation)
         first = {name: row[name] for name in ("name", "prompt", "trigger")}
-        id = tx.whole_rows.insert("long_term_memories", first | {"conversation_id": conversation_id})
+        id = tx.statements.insert("long_term_memories", first | {"conversation_id": conversation_id})
     else:
-        tx.whole_rows.update("long_term_memories", id, {"trigger": record.trigger})
+        update(tx, "long_term_memories", id, {"trigger": record.trigger})
     del (
         row["name"],
         row["trigger"],
     )  # an SQL trigger forgets the failures of a changed trigger: they come after it
-    tx.whole_rows.update("long_term_memories", id, row)
+    update(tx, "long_term_memories", id, row)
     tx.statements.send("DELETE FROM wakes WHERE memory_id = :id", {"id": id})
     tx.statements.send_each(
         WAKE.insertion("memory_id"),
@@ -148,7 +149,7 @@ def rewrite_edge(tx: WriteTx, id: int, record: EdgeRecord) -> None:
     """Make an edge what the record says, but for its relation."""
     row = EDGE.values(record)
     del row["relation"]
-    tx.whole_rows.update("edges", id, row)
+    update(tx, "edges", id, row)
 
 
 def mark(tx: WriteTx, kind: str, id: int, capture: Capture | None) -> None:
@@ -183,6 +184,13 @@ def number_to_keep(id: str) -> int | None:
     return number if fits else None
 
 
+def update(tx: WriteTx, table: str, id: int, row: Mapping[str, Any]) -> None:
+    """Give a row these values, and index its words anew."""
+    settings = ", ".join(f'"{column}" = :{column}' for column in row)
+    tx.statements.send(f"UPDATE {table} SET {settings} WHERE id = :id", {**row, "id": id})
+    tx.statements.write_words(table, id, row)
+
+
 def _insert_history(tx: WriteTx, id: int, record: MemoryRecord) -> None:
     tx.statements.send_each(
         EARLIER.insertion("memory_id"),
@@ -194,7 +202,7 @@ def _write_keywords(tx: WriteTx, id: int, keywords: tuple[tuple[str, float], ...
     """Give a short-term memory these keywords; None leaves those that it has."""
     if keywords is None:
         return
-    tx.whole_rows.update("short_term_memories", id, {"keyed": True})
+    update(tx, "short_term_memories", id, {"keyed": True})
     tx.statements.send("DELETE FROM short_term_keywords WHERE memory_id = :id", {"id": id})
     tx.statements.send_each(
         """

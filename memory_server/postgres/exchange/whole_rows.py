@@ -1,15 +1,13 @@
 """Rows with their ids and their moments; their words are indexed."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import psycopg
 
-from memory_server.postgres import word_rows
 from memory_server.postgres.tx import Tx
-from memory_server.storage.columns import listed
 
 Result = TypeVar("Result")
 
@@ -48,21 +46,3 @@ class WholeRows:
             self.tx.send("RELEASE one_item")
             return str(error).partition("\n")[0]
         return result
-
-    def insert(self, table: str, row: Mapping[str, Any], id: int | None = None) -> int:
-        marks = ", ".join(f"%({column})s" for column in row)
-        (inserted,) = self.tx.one(
-            f"""
-            INSERT INTO {table} (id, {listed(tuple(row))})
-            VALUES (greatest(next_id('{table}'), %(id)s::bigint), {marks})
-            RETURNING id
-            """,
-            {**row, "id": id},
-        )
-        word_rows.write(self.tx, table, int(inserted), row)
-        return int(inserted)
-
-    def update(self, table: str, id: int, row: Mapping[str, Any]) -> None:
-        settings = ", ".join(f'"{column}" = %({column})s' for column in row)
-        self.tx.send(f"UPDATE {table} SET {settings} WHERE id = %(id)s", {**row, "id": id})
-        word_rows.write(self.tx, table, id, row)
