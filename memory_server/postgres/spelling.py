@@ -21,6 +21,7 @@ _DIFFERENT: Final = re.compile(
     json_set\( (?P<changed> [\w.]+ ) , \s '\$\. (?P<place> [^']+ ) ' , \s : (?P<new> \w+ ) \)
     | json_extract\( (?P<json> [\w.]+ ) , \s '\$\. (?P<path> [^']+ ) ' \)
     | (?P<of> [\w.]+ ) \s (?P<arrow> ->>? ) \s '\$\. (?P<way> [^']+ ) '
+    | strftime\( '%Y-%m-%dT%H:%M:%fZ', \s (?P<stamped> [\w.]+ ) \)
     | (?P<parsed> \b parts \s AS \s parts \b )
     | CROSS \s JOIN \s json_each\( (?P<elements> \w+ ) \) \s AS \s c \b
     | \( SELECT \s key \s FROM \s json_each\( : (?P<places> \w+ ) \) \s WHERE \s value \s = \s (?P<id> \w+ ) \)
@@ -69,6 +70,8 @@ def _spelled(match: re.Match[str]) -> str:
         return f"(readable_json({parts['json']}) #>> {_path(parts['path'])})"
     if parts["of"]:
         return f"({parts['of']} {'#>>' if parts['arrow'] == '->>' else '#>'} {_path(parts['way'])})"
+    if parts["stamped"]:
+        return f"as_moment({parts['stamped']})"
     if parts["parsed"]:
         return "readable_json(parts) AS parts"
     if parts["elements"]:

@@ -1,15 +1,14 @@
-"""Changes of memories and long-term memories as rows, those of all tables, and counts by day."""
+"""Changes of memories and long-term memories as rows, and those of all tables."""
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from memory_server.domain.change import Action, Change, ChangeId
 from memory_server.domain.change import Kind as Changeable
 from memory_server.domain.change import Origin as Table
 from memory_server.domain.long_term import LongTermChange, LongTermId, LongTermMemory
 from memory_server.domain.memory import Memory, MemoryDraft, MemoryId, MemoryType
-from memory_server.domain.timeline import Happened
 from memory_server.language.text import without_lone_surrogates
 
 SHOWN: Final = 300
@@ -89,12 +88,3 @@ def change_of(row: tuple[Any, ...]) -> Change:
         place or None,
         scope,
     )
-
-
-class Timeline(Protocol):
-    """Counts of each day and project: what was stored, recalled, superseded and forgotten."""
-
-    def counts(self, since: str) -> list[tuple[str, str, Happened, int]]:
-        """Day (YYYY-MM-DD, local), project ('' is none), what, how many; from a moment on. Only the last recall of each
-        memory is known, so an earlier one is not counted."""
-        ...

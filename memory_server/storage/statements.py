@@ -12,7 +12,8 @@ They are written as SQLite reads them; on a file nothing is changed. PostgreSQL 
   array in a column `FROM json_each(a.texts)`; a text as bytes with `CAST(text AS BLOB)`; days between two moments with
   `julianday(a) - julianday(b)`; a sum of doubles with `total(a + b)`.
 - reads the JSON of the trash as `parts AS parts`, a path of it with `->` and `->>`, and its elements with `CROSS JOIN
-  json_each(list) AS c`; orders texts by their bytes with `COLLATE BINARY`.
+  json_each(list) AS c`; orders texts by their bytes with `COLLATE BINARY`; brings a
+  moment into our form with `strftime('%Y-%m-%dT%H:%M:%fZ', at)`.
 - bounds a value with a number in front, `max(0, x)` or `min(100.0, x)`: any other `max(` is that of all rows.
 
 What needs more than this has a class in each store.

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     )
     from memory_server.storage.facts import LeadingFacts
     from memory_server.storage.health import Health
-    from memory_server.storage.history import Timeline
     from memory_server.storage.memories import Peers, Standing
     from memory_server.storage.projects import Projects, WritableProjects
     from memory_server.storage.tables.call_counts import CallCounts, WritableCallCounts
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from memory_server.storage.tables.open_questions import OpenQuestions, WritableOpenQuestions
     from memory_server.storage.tables.server_days import ServerDays, WritableServerDays
     from memory_server.storage.tables.short_term import ShortTerm, WritableShortTerm
+    from memory_server.storage.tables.timeline import Timeline
     from memory_server.storage.tables.tokens import Tokens, WritableTokens
     from memory_server.storage.tables.turns import Turns, WritableTurns
     from memory_server.storage.tables.wakes import Wakes, WritableWakes
