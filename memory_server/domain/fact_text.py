@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 from memory_server.domain.briefing import clauses
+from memory_server.language import background, query
 from memory_server.language.text import fold
 
 
@@ -17,10 +18,17 @@ def value_of(value: Any) -> str:
     return " ".join(clauses.parts(value))
 
 
-def is_named(key: str, folded_question: str) -> bool:
-    """True if a folded question has the key, or its last part as words: `project.release_day` in "release day"."""
+def named(key: str, question: str) -> float:
+    """Return the share of a question that names a fact: 1 where it has the whole key, 0 where it does not have its last
+    part as words; `project.release_day` in "release day". In "Which dog has Mr Huber?" `customers.huber` is a part."""
+    folded = fold(question)
+    if _has(folded, fold(key)):
+        return 1.0
     last = fold(clauses.words(key.rpartition(".")[2]))
-    return _has(folded_question, fold(key)) or (len(last) > 1 and _has(folded_question, last))
+    if len(last) < 2 or not _has(folded, last):
+        return 0.0
+    rarities = {term.replace(" ", ""): background.rarity(term) for term in query.parse(question).terms}
+    return sum(rarity for term, rarity in rarities.items() if term in last) / sum(rarities.values())
 
 
 def _has(folded: str, words: str) -> bool:

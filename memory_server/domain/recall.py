@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from memory_server.language import background, query, sentences
 from memory_server.language import question as questions
-from memory_server.language.text import fold
+from memory_server.language.text import SPACELESS, fold, has_han
 from memory_server.language.tokens import weigh, weigh_json
 
 
@@ -26,8 +26,12 @@ LEAST, OF_BEST, OF_SUM = 0.05, 0.35, 0.1
 """Probability below which a text without a telling word of the question is no part of an answer; the same as a share of
 the best text's, and where the question asks for a sum, to which many texts belong."""
 
-WITH_WORD = 0.03
-"""Probability below which no text is part of an answer: a text that has a telling word may be the second half of it."""
+WITH_WORD, WITH_WORD_OF_BEST = 0.03, 0.1
+"""The same for a text with a telling word of the question. Of several questions, or where it asks for a sum, the best
+does not matter: the text may be another half of the answer."""
+
+HALF, WITH_HALF = 0.45, 0.015
+"""Share of the weight of the telling words with which a text is about what the question is about; the same for it."""
 
 OF_WORD = 3
 """Lines of an answer that have a telling word of the question, from which on it is no reason for another line."""
@@ -57,6 +61,8 @@ SAME = 0.9
 """Share of the terms of a text that another one has, from which on both say the same."""
 
 _NUMBER = re.compile(r"\d+")
+_WORD_START = rf"(?<![^\W{SPACELESS}])"
+_ASKED = re.compile("[?？]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,16 +155,26 @@ def compose(
 
 def _likely(question: str, hits: Sequence[Found]) -> list[Found]:
     """The hits that may belong to the answer: as likely as the best, or with a word of the question."""
-    stems = [_stem(term) for term in query.parse(question).terms if background.share(term) < TELLING]
-    of_best = OF_SUM if questions.read(question).adds_up else OF_BEST
-    floor = max(LEAST, of_best * hits[0].score) if hits else LEAST
+    if not hits:
+        return []
+    best = hits[0].score
+    terms = [term for term in query.parse(question).terms if background.share(term) < TELLING]
+    rarities = {query.stem(term): background.rarity(term) for term in terms}
+    parsed = questions.read(question)
+    of_best = OF_SUM if parsed.adds_up else OF_BEST
+    is_several = parsed.parts or parsed.adds_up or len(_ASKED.findall(question)) > 1
+    of_best_with_word = 0.0 if is_several else WITH_WORD_OF_BEST
     likely: list[Found] = []
     texts_with: Counter[str] = Counter()
     for hit in hits:
         folded = fold(f"{hit.ref} {hit.said}")
-        words = [stem for stem in stems if _begins_word(stem, folded)]
-        is_new = hit.score >= WITH_WORD and any(texts_with[word] < OF_WORD for word in words)
-        if is_new or hit.score >= floor:
+        words = [stem for stem in rarities if _begins_word(stem, folded)]
+        least = max(LEAST, of_best * best)
+        if any(texts_with[word] < OF_WORD for word in words):
+            least = min(least, max(WITH_WORD, of_best_with_word * best))
+            if sum(rarities[word] for word in words) >= HALF * sum(rarities.values()):
+                least = WITH_HALF
+        if hit.score >= least:
             likely.append(hit)
             texts_with.update(words)
     return likely
@@ -166,8 +182,7 @@ def _likely(question: str, hits: Sequence[Found]) -> list[Found]:
 
 def _begins_word(stem: str, folded: str) -> bool:
     """True if a word of the text begins with the stem, or if the text has it where no spaces part words."""
-    start = r"(?<![a-z0-9])" if stem.isascii() else ""
-    return re.search(start + re.escape(stem), folded) is not None
+    return re.search(("" if has_han(stem) else _WORD_START) + re.escape(stem), folded) is not None
 
 
 def excerpt(text: str, terms: Sequence[str], most: float) -> str:
@@ -195,12 +210,7 @@ def excerpt(text: str, terms: Sequence[str], most: float) -> str:
 
 def _value(folded: str, terms: Sequence[str]) -> float:
     """The worth of a sentence: its terms of the question, a rare one counts more. A stem is enough."""
-    return sum(1 - background.share(term) for term in terms if _stem(term) in folded)
-
-
-def _stem(term: str) -> str:
-    plain = query.uncontracted(term).replace(" ", "")
-    return plain[: max(4, len(plain) - 2)] if plain.isascii() and plain.isalpha() else plain
+    return sum(1 - background.share(term) for term in terms if query.stem(term) in folded)
 
 
 def line(item: Found, text: str) -> str:

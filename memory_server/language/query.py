@@ -120,6 +120,12 @@ def uncontracted(word: str) -> str:
     return _CONTRACTED.sub("", word)
 
 
+def stem(term: str) -> str:
+    """What other forms of a term begin with: the word without its last two letters, or the whole of a short one."""
+    plain = uncontracted(term).replace(" ", "")
+    return plain[: max(4, len(plain) - 2)] if plain.isalpha() and not has_han(plain) else plain
+
+
 def _stop_words(runs: Iterable[str]) -> frozenset[str]:
     """The stop words of a text in the alphabet: those of English, and of German where it has one of these."""
     return ENGLISH_STOP_WORDS if GERMAN_STOP_WORDS.isdisjoint(runs) else _STOP_WORDS

@@ -27,6 +27,7 @@ _TOKEN = lazy(
 """A word, or a run of Han or kana that is still to be split."""
 
 _HAN_CHARACTER = lazy(f"[{HAN}]")
+_WORD_BESIDES = lazy(rf"[^\W\d_{SPACELESS}]{{2,}}")
 
 _NEVER_KEPT = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters but tab, line feed, carriage return
@@ -116,6 +117,11 @@ def width(text: str) -> int:
     """Count the columns that a text takes on a terminal: a Chinese character takes two."""
     wide = unicodedata.east_asian_width
     return sum(2 if wide(letter) in "WF" else not unicodedata.combining(letter) for letter in text)
+
+
+def is_chinese(text: str) -> bool:
+    """True if a text is mainly Chinese: it has more Han characters than words in other scripts."""
+    return not text.isascii() and len(_HAN_CHARACTER.findall(text)) > len(_WORD_BESIDES.findall(text))
 
 
 def has_han(text: str) -> bool:

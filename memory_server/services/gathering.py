@@ -112,7 +112,7 @@ class Scores:
     """The scores of the candidates for one part of the question; each array is float64 of the shape (candidates,).
 
     `share` and `cover` are shares of the weight of its words, from 0 to 1; `cosine` is from -1 to 1. `full` is the
-    weight of all its words, `unheld` the share of `full` whose words no text of the store holds.
+    weight of all its words, `unheld` the share of `full` whose words no text of the store holds, `unknown` these words.
     """
 
     share: Numbers
@@ -120,6 +120,7 @@ class Scores:
     cosine: Numbers
     full: float
     unheld: float
+    unknown: frozenset[str]
 
     def base(self, weight: float) -> Numbers:
         """Return words and meaning together, with `weight` as the share of meaning."""
@@ -149,6 +150,7 @@ def joined(kinds: Sequence[list[Scores]]) -> list[Scores]:
             np.concatenate([scores.cosine for scores in part]),
             part[0].full,
             part[0].unheld,
+            part[0].unknown,
         )
         for part in zip(*kinds, strict=True)
     ]
@@ -319,7 +321,10 @@ class Gathering(Generic[Thing]):
             cosine = np.zeros(len(ids))
             for matrix in wide:
                 cosine = np.maximum(cosine, relevance.cosines(matrix, vectors[place]))
-            scores.append(Scores(share, shares.cover, cosine, shares.full, shares.unheld))
+            unknown = frozenset(
+                text for text, term in zip(query.terms, terms, strict=False) if not term.everywhere
+            )
+            scores.append(Scores(share, shares.cover, cosine, shares.full, shares.unheld, unknown))
         return scores
 
     def _with_symbols(self, query: Query, ids: Sequence[int], share: Numbers) -> Numbers:

@@ -15,9 +15,9 @@ from memory_server.domain.embedding import Embedded
 from memory_server.domain.moment import parse
 from memory_server.domain.ranking import Literal
 from memory_server.domain.relevance import Boost, Names, Numbers, Places
-from memory_server.language import dates, question
+from memory_server.language import dates, kinds, query, question
 from memory_server.language.query import Query
-from memory_server.language.text import fold, has_han
+from memory_server.language.text import fold, is_chinese
 from memory_server.services.gathering import Item, KindSearch, Scores, Thing
 from memory_server.services.meaning import Meaning
 
@@ -144,6 +144,7 @@ class Ordering(Generic[Thing]):
         spread = [_spread(part_scores.cosine) for part_scores in self.scores]
         far = [float(np.sort(totals)[-min(confidence.FAR, len(totals))]) for totals in lists]
         restated, summed = self._repeated([self.candidates[row] for row in rows])
+        names_unknown = self._names_unknown()
         signals = []
         for row, again, like in zip(rows, restated, summed, strict=True):
             candidate, number = self.candidates[row], int(lists_of[row])
@@ -160,14 +161,23 @@ class Ordering(Generic[Thing]):
                     only_asks=relevance.only_asks(candidate.text),
                     full=part_scores.full,
                     unheld=part_scores.unheld,
-                    translated=has_han(candidate.text) != self.queries[number].chinese,
+                    translated=is_chinese(candidate.text) != self.queries[number].chinese,
                     terms=len(self.queries[number].terms),
                     questions=max(1, len(self.question.parts)),
                     restated=again,
                     summed=like,
+                    names_unknown=names_unknown,
                 )
             )
         return signals
+
+    def _names_unknown(self) -> bool:
+        """Return true if the question names somebody or something, other than the project, that no text has."""
+        names = kinds.names(self.question.core)
+        terms = {term for name in names for term in query.parse(name).terms} & self.scores[-1].unknown
+        terms.difference_update(query.parse(self.candidates[0].search.first_project or "").terms)
+        stems = map(query.stem, terms)
+        return any(all(stem not in candidate.text for candidate in self.candidates) for stem in stems)
 
     def _repeated(self, shown: Sequence[Candidate[Thing]]) -> tuple[list[float], list[float]]:
         """Return how often the first texts of its kind restate each text of the ranking, and how often they add to it.

@@ -40,7 +40,7 @@ class QuestionService:
                 found = self.recall.find(question.text, RecallWish(), caller)
             if found.problems:  # without meaning it would not be found; another run asks it
                 return
-            if found.hits and found.hits[0].score >= SURE:
+            if found.answered and found.hits and found.hits[0].score >= SURE:
                 self.learning.forget(question=question.id)
         self._newest = newest
 

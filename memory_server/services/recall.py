@@ -21,7 +21,6 @@ from memory_server.domain.short_term import SaidFilter, ShortTermId, ShortTermMe
 from memory_server.domain.turn import Turn
 from memory_server.errors import Problem
 from memory_server.language import question
-from memory_server.language.text import fold
 from memory_server.language.tokens import weigh_json
 from memory_server.project import Project
 from memory_server.services import projects, retrieval, search, showing, turns
@@ -46,7 +45,8 @@ TURNS = 3
 """Most kept turns that an answer has."""
 
 KEY = 0.5
-"""Added to a fact whose key, or the last part of it, the question has: `current.task`, "release day"."""
+"""Added to a fact whose key, or the last part of it, the question is: `current.task`, "release day". Where that is a
+part of the question, the same part of this."""
 
 PER_REMARK, PER_HINT = 5, 30
 """Tokens of a note, or of why the answer is less than it could be, besides its text; and of what mends that."""
@@ -147,8 +147,8 @@ class RecallService:
             )
             turns = list(islice(_telling(captured, text), TURNS))
             problems = retrieval.without_meaning(tx, kinds, meaning)
-            answered = retrieval.is_answered(stored, by_meaning)
-            by_turns = bool(turns) and retrieval.is_answered([turns[0][0], *captured], by_meaning)
+            answered = retrieval.is_answered(text, stored, by_meaning)
+            by_turns = bool(turns) and retrieval.is_answered(text, [turns[0][0], *captured], by_meaning)
             by_reranker = order.of(stored, where.first) if order else stored
             hits = _with_turns(list(_found(tx, by_reranker, here, load)), turns, answered, text)
             return Hits(hits, answered or by_turns, (*problems, *tx.skipped), where.note)
@@ -232,7 +232,7 @@ def asked_of(
 
 def _facts_for(text: str) -> Any:
     """Return the function that loads facts; those whose key the question has get the bonus."""
-    folded = fold(question.read(text).core)
+    core = question.read(text).core
 
     def load(tx: Tx, ids: Sequence[int]) -> dict[int, Item[Fact]]:
         return {
@@ -241,7 +241,7 @@ def _facts_for(text: str) -> Any:
                 (fact_text.value_of(fact.value), fact.key),
                 "",
                 fact.updated_at,
-                bonus=KEY * fact_text.is_named(fact.key, folded),
+                bonus=KEY * fact_text.named(fact.key, core),
             )
             for fact in tx.facts.select(ids)
         }

@@ -7,7 +7,7 @@ from typing import Generic
 
 import numpy as np
 
-from memory_server.domain import confidence, parts, ranking, relevance
+from memory_server.domain import confidence, parts, ranking, recall, relevance, wanted
 from memory_server.domain.embedding import Embedded
 from memory_server.errors import Problem
 from memory_server.language import background, query, question
@@ -28,6 +28,9 @@ from memory_server.storage.tx import Tx
 
 LOOKED_AT = 100
 """Texts, the best by words and meaning, that are read to see whether they have what the question asks for."""
+
+LIKELY = 8
+"""Texts, the best of a ranking, one of which must have the kind of thing that a question asks for."""
 
 TELLING = 12
 """Terms of a text, the rarest in ordinary language, by which texts alike are found: each takes some 0.3 ms."""
@@ -65,10 +68,21 @@ def alike(tx: Tx, text: str, search: KindSearch[Thing], meaning: Meaning) -> lis
     return _Search(tx, statement, (telling,), (search,), meaning).ranked()
 
 
-def is_answered(ranked: Sequence[Ranked[Thing]], meaning: Meaning | None) -> bool:
-    """True if one of the texts of a ranking likely answers; see `confidence.is_answered`."""
+def is_answered(text: str, ranked: Sequence[Ranked[Thing]], meaning: Meaning | None) -> bool:
+    """True if one of the texts of a ranking likely answers, and the likely ones have the kind of thing asked for.
+
+    See `confidence.is_answered` and `wanted.is_there`. Of several questions one that is answered is enough.
+    """
     signals, chances = [hit.signals for hit in ranked], [hit.probability for hit in ranked]
-    return confidence.is_answered(signals, chances, meaning is not None and not meaning.space.lexical)
+    if not confidence.is_answered(signals, chances, meaning is not None and not meaning.space.lexical):
+        return False
+    if ranked[0].is_query:
+        return True
+    texts = [
+        hit.item.text for hit in ranked[:LIKELY] if hit is ranked[0] or hit.probability >= recall.WITH_WORD
+    ]
+    parsed = question.read(text)
+    return any(wanted.is_there(part, texts) for part in parsed.parts or (parsed.core,))
 
 
 def without_meaning(tx: Tx, kinds: Sequence[Embedded], meaning: Meaning | Unanswered | None) -> list[Problem]:

@@ -113,7 +113,7 @@ class SearchService:
             if mode == "semantic":  # the model that tells it knows words and meaning together
                 answered = bool(hits) and hits[0].score >= confidence.LIKELY
             else:
-                answered = retrieval.is_answered(ranked, by_meaning)
+                answered = retrieval.is_answered(text, ranked, by_meaning)
             hits = (ranking.likely(hits) if likely else hits)[offset : offset + limit]
             return Found(
                 hits,

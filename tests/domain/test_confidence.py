@@ -144,3 +144,16 @@ def test_of_several_questions_one_that_is_answered_is_enough() -> None:
     assert confidence.is_answered(several, [0.1, 0.9, *[0.01] * 20], meaning=True)
     single = [replace(signals, questions=1) for signals in several]
     assert not confidence.is_answered(single, [0.1, 0.9, *[0.01] * 20], meaning=True)
+
+
+def test_where_a_name_of_the_question_is_unknown_the_text_must_be_surer() -> None:
+    near = [replace(sure(0.5), cosine=0.4, share=0.4, cover=0.4), *[unsure()] * 20]
+    unknown = [replace(signals, names_unknown=True) for signals in near]
+    chances = [0.3, *[0.01] * 20]
+    assert confidence.is_answered(near, chances, meaning=True)
+    assert not confidence.is_answered(unknown, chances, meaning=True)
+    assert confidence.is_answered(
+        [replace(unknown[0], translated=True, cosine=0.9), *unknown[1:]], chances, True
+    )
+    assert confidence.is_answered(near[:3], chances, meaning=True)
+    assert not confidence.is_answered(unknown[:3], chances, meaning=True)

@@ -51,6 +51,23 @@ def test_what_is_unlikely_or_far_less_likely_than_the_best_is_left_out() -> None
 
 
 @pytest.mark.parametrize(
+    ("said", "score", "told"),
+    [
+        ("Huber wants oak.", 0.05, False),
+        ("Huber wants oak.", 0.15, True),
+        ("The kitchen of Huber is oak.", 0.02, True),
+        ("The kitchen of Huber is oak.", 0.01, False),
+    ],
+)
+def test_one_word_of_a_question_is_less_reason_for_a_line_than_half_of_them(
+    said: str, score: float, told: bool
+) -> None:
+    question = "What did Huber's kitchen cost?"
+    answer = compose(memory(1, "They paid 8,900 euros.", 0.9), memory(2, said, score), question=question)
+    assert ("m2" in [hit.ref for hit in answer.items]) == told
+
+
+@pytest.mark.parametrize(
     ("question", "second"),
     [
         ("What does the teapot cost, and who sells kettles?", memory(2, "Anna sells kettles.", 0.04)),

@@ -177,3 +177,45 @@ async def test_core_offers_six_tools_that_are_loaded_at_once(server: Servers) ->
         ]
         always = {tool.name for tool in tools if (tool.meta or {}).get("anthropic/alwaysLoad")}
         assert always == {"recall", "memory_store", "smart_resume"}
+
+
+@pytest.mark.parametrize(
+    ("question", "answered"),
+    [
+        ("Which dog has Mr. Huber?", False),
+        ("Which cat has Mr. Huber?", True),
+        ("What is Mr. Huber's phone number?", False),
+        ("How much commission does Airbnb take?", False),
+        ("How much commission does Booking take?", True),
+    ],
+)
+async def test_what_is_stored_beside_the_thing_asked_for_is_no_answer(
+    server: Servers, question: str, answered: bool
+) -> None:
+    async with server() as client:
+        for content in (
+            "Mr. Huber has a cat that sleeps in the shop window.",
+            "Mr. Huber wants the shop window cleaned on 3 May.",
+            "Booking takes 15 % commission from us.",
+        ):
+            await call(client, "memory_store", content=content, type="observation")
+        await call(client, "write_memory", key="customers.huber", value={"wants": "an oak shelf"})
+        await embedded(client)
+        recalled = await call(client, "recall", query=question)
+        found = await call(client, "memory_search", query=question)
+    assert bool(recalled["answer"]) == answered
+    assert ("note" in recalled) != answered
+    assert ("note" in found) != answered
+
+
+async def test_a_fact_whose_key_is_a_part_of_the_question_does_not_come_first_for_it(server: Servers) -> None:
+    async with server() as client:
+        await call(client, "write_memory", key="customers.huber", value={"wants": "an oak shelf"})
+        await call(
+            client, "memory_store", content="The handrail of Huber goes to the left side.", type="decision"
+        )
+        await embedded(client)
+        answer = await call(client, "recall", query="On which side is the handrail of Huber?")
+        assert "left" in answer["answer"].splitlines()[0]
+        fact = await call(client, "recall", query="Huber?")
+        assert "oak" in fact["answer"].splitlines()[0]
