@@ -29,21 +29,11 @@ def meaning(error: psycopg.Error, place: str) -> MemoryServerError:
                 written=Written.NOTHING,
             )
         case errors.LockNotAvailable():
-            return Unavailable(
-                f"Other servers have kept {place} busy for longer than this call waits.",
-                Mend.TRY_AGAIN,
-                written=Written.NOTHING,
-            )
+            return _again(f"Other servers have kept {place} busy for longer than this call waits.")
         case errors.QueryCanceled():  # by `statement_timeout`, or by an administrator
-            return Unavailable(
-                f"PostgreSQL stopped a statement in {place} ({_first_line(error)}).",
-                Mend.TRY_AGAIN,
-                written=Written.NOTHING,
-            )
+            return _again(f"PostgreSQL stopped a statement in {place} ({_first_line(error)}).")
         case errors.DiskFull():
-            return Unavailable(
-                f"The disk of {place} is full. Space must be freed.", Mend.TRY_AGAIN, written=Written.NOTHING
-            )
+            return _again(f"The disk of {place} is full. Space must be freed.")
         case errors.ReadOnlySqlTransaction():
             return Unavailable(
                 f"The database {place} is read-only, as a replica is.",
@@ -60,11 +50,7 @@ def meaning(error: psycopg.Error, place: str) -> MemoryServerError:
                 written=Written.NOTHING,
             )
         case psycopg.OperationalError() | psycopg.InterfaceError():
-            return Unavailable(
-                f"The database {place} cannot be reached ({_first_line(error)}).",
-                Mend.TRY_AGAIN,
-                written=Written.NOTHING,
-            )
+            return _again(f"The database {place} cannot be reached ({_first_line(error)}).")
         case _:
             return Unavailable(
                 f"The database {place} failed ({type(error).__name__}: {_first_line(error)}).",
@@ -81,11 +67,14 @@ def is_refusal(error: psycopg.Error) -> bool:
     return isinstance(error, errors.PipelineAborted) or error.diag.severity_nonlocalized == "ERROR"
 
 
+def _again(text: str) -> Unavailable:
+    """Make the error for a call of which nothing was written, and that can be tried again."""
+    return Unavailable(text, Mend.TRY_AGAIN, written=Written.NOTHING)
+
+
 def busy(place: str, seconds: float) -> Unavailable:
     """Make the error for a call that waited in vain: others used every connection, or were opening the database."""
-    return Unavailable(
-        f"Other calls have kept {place} busy for {seconds:.1f} s.", Mend.TRY_AGAIN, written=Written.NOTHING
-    )
+    return _again(f"Other calls have kept {place} busy for {seconds:.1f} s.")
 
 
 def outdated() -> Undone:

@@ -15,9 +15,9 @@ from memory_server.domain.moment import timestamp
 from memory_server.errors import Conflict, Mend, Unavailable
 from memory_server.postgres import failures, migrate, tenants
 from memory_server.postgres.connections import Connection
+from memory_server.postgres.copied import Copied, between
 from memory_server.postgres.copied_rows import Sending, read_types
 from memory_server.postgres.database import WRITES
-from memory_server.postgres.exchange.copied import Copied, between
 from memory_server.postgres.filling_words import WORDS, FillingWords
 from memory_server.postgres.health import Health
 from memory_server.postgres.nearest import INDEXED

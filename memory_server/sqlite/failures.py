@@ -41,17 +41,13 @@ def meaning(error: apsw.Error, path: Path | None) -> MemoryServerError:
                 written=Written.UNKNOWN,
             )
         case apsw.IOError():
-            return Unavailable(
-                f"The disk that holds {path} failed ({_code(error)}). The file may be whole: the disk must be checked.",
-                Mend.TRY_AGAIN,
-                written=Written.NOTHING,
+            return _again(
+                f"The disk that holds {path} failed ({_code(error)}). The file may be whole: the disk must be checked."
             )
         case apsw.BusyError() | apsw.LockedError():
-            return Unavailable(
+            return _again(
                 f"Another process has kept {path} locked for longer than this call waits. "
-                "The program that holds it (often an open sqlite3 transaction) must be closed.",
-                Mend.TRY_AGAIN,
-                written=Written.NOTHING,
+                "The program that holds it (often an open sqlite3 transaction) must be closed."
             )
         case apsw.FullError() if tables := _used_up(path):
             return Unavailable(
@@ -61,11 +57,7 @@ def meaning(error: apsw.Error, path: Path | None) -> MemoryServerError:
                 written=Written.NOTHING,
             )
         case apsw.FullError():
-            return Unavailable(
-                f"The disk that holds {path} is full. Space must be freed.",
-                Mend.TRY_AGAIN,
-                written=Written.NOTHING,
-            )
+            return _again(f"The disk that holds {path} is full. Space must be freed.")
         case apsw.ReadOnlyError() if moved(error):
             return Unavailable(
                 f"The database {path} was moved, replaced or deleted while it was open. "
@@ -73,11 +65,9 @@ def meaning(error: apsw.Error, path: Path | None) -> MemoryServerError:
                 written=Written.NOTHING,
             )
         case apsw.ReadOnlyError():
-            return Unavailable(
+            return _again(
                 f"The database {path} is read-only. "
-                "The user must make the file and its folder writable (chmod u+w).",
-                Mend.TRY_AGAIN,
-                written=Written.NOTHING,
+                "The user must make the file and its folder writable (chmod u+w)."
             )
         case apsw.CantOpenError() | apsw.PermissionsError() | apsw.AuthError():
             return Unavailable(
@@ -136,12 +126,15 @@ def moved(error: apsw.Error) -> bool:
     return _extended(error) == apsw.SQLITE_READONLY_DBMOVED
 
 
+def _again(text: str) -> Unavailable:
+    """Make the error for a call of which nothing was written, and that can be tried again."""
+    return Unavailable(text, Mend.TRY_AGAIN, written=Written.NOTHING)
+
+
 def busy(path: Path | None, seconds: float) -> Unavailable:
     """Make the error for a call that waited in vain: other calls of this process used every connection."""
     waited = f"{seconds:.0f}" if seconds >= 0.5 else f"{seconds:.1f}"
-    return Unavailable(
+    return _again(
         f"Other calls have kept {path} busy for {waited} s. "
-        "Often another program holds the file locked, such as an open sqlite3 transaction.",
-        Mend.TRY_AGAIN,
-        written=Written.NOTHING,
+        "Often another program holds the file locked, such as an open sqlite3 transaction."
     )

@@ -11,7 +11,7 @@ import apsw
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Conflict, Mend, Unavailable
 from memory_server.sqlite import bm25, failures, migrate, pragmas, vectors
-from memory_server.sqlite.exchange.copied import Copied, between, names
+from memory_server.sqlite.copied import Copied, between, names
 from memory_server.sqlite.health import Health
 from memory_server.sqlite.tx import Tx
 from memory_server.storage import packaged

@@ -89,7 +89,7 @@ def http_app(server: MemoryServer, keys: Keys, options: HttpOptions) -> Starlett
 
     return Starlette(
         routes=[
-            Route(PATH, _Endpoint(guard)),
+            Route(PATH, guard),
             Route(HEALTH, _healthy, methods=["GET"]),
             *([Route(METRICS, Inquiry(guard, options.metrics), methods=["GET"])] if options.metrics else []),
             *keys.routes,
@@ -122,16 +122,6 @@ def _is_from_here(request: Request) -> bool:
     host = re.sub(r":\d+$", "", request.headers.get("host", "")).strip("[]")
     is_proxied = any(_BY_A_PROXY.search(name) for name in request.headers)
     return not is_proxied and host in ("localhost", request.scope["server"][0])
-
-
-class _Endpoint:
-    """An application as the endpoint of a route, with all methods: starlette asks that it is no function."""
-
-    def __init__(self, guard: Guard) -> None:
-        self._guard = guard
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._guard(scope, receive, send)
 
 
 async def _healthy(_: Request) -> Response:

@@ -3,11 +3,7 @@
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from typing import Any, Final, cast
-
-EXCHANGE: Final = "exchange"
-"""The folder of a store with the tables of exports and imports."""
-
+from typing import Any, cast
 
 Maker = Callable[[Any], Any]
 """Makes a table for a transaction."""
@@ -26,15 +22,15 @@ def find(store: str, name: str) -> Any:
     """Return the class of a table, imported at the first use.
 
     `memory_counts` is `WritableMemoryCounts` or `MemoryCounts` of `storage/tables/memory_counts.py` where both stores
-    share it, else `MemoryCounts` of `STORE/memory_counts.py` or of `STORE/exchange/memory_counts.py`. What both stores
-    share and works with other tables of the transaction is in `storage/`: `WritableTrash` of `storage/trash.py`.
+    share it, else `MemoryCounts` of `STORE/memory_counts.py`. What both stores share and works with other tables of the
+    transaction is in `storage/`: `WritableTrash` of `storage/trash.py`.
 
     Raises:
         AttributeError: the store has no such table.
     """
     kind = "".join(part.capitalize() for part in name.split("_"))
     storage, _, _ = __name__.rpartition(".")
-    for package in (__name__, store, f"{store}.{EXCHANGE}", storage):
+    for package in (__name__, store, storage):
         module = f"{package}.{name}"
         try:
             loaded = import_module(module)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from memory_server.postgres.exchange.whole_rows import little_endian
 from memory_server.postgres.tx import Tx
+from memory_server.postgres.whole_rows import little_endian
 from memory_server.storage.columns import TABLES, VECTOR, Table
 from memory_server.storage.copying import Key, Row
 

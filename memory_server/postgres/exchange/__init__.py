@@ -1,1 +1,0 @@
-"""Rows of a tenant as exports, imports and copies move them."""
