@@ -16,7 +16,7 @@ from contextlib import suppress
 from functools import partial
 
 from memory_server import flags
-from memory_server.front.session import LOST, PATIENCE, SILENT, Session
+from memory_server.front.session import PATIENCE, Session
 from memory_server.mcp.first_answers import CORE, LISTED, FirstAnswers, offered, read
 
 FILES = 64
@@ -42,7 +42,7 @@ class Front:
         self._session = session
         self._input, self._output = _claimed()
         self._link: socket.socket | None = None
-        self._was_linked = self._has_ended = False
+        self._has_ended = False
         self._lines_read = 0
         self._state = threading.Condition()
         self._sending, self._writing = threading.Lock(), threading.Lock()
@@ -63,26 +63,13 @@ class Front:
         """Relay to an engine until the client leaves, which ends the process. One that has ended is replaced when it
         is needed.
 
-        `reach` connects, and raises OSError where there can be no engine.
+        `reach` connects.
 
         Raises:
-            OSError: there was none.
+            OSError: there can be no engine, or no other one.
         """
         while True:
-            try:
-                link = _greeted(reach, hello)
-            except OSError as error:
-                if not self._was_linked:
-                    raise
-                is_silent = isinstance(error, TimeoutError)
-                problem = SILENT if is_silent else f"{LOST} No other can be started: {error}."
-                with self._state:
-                    answers = self._session.given_up(problem)
-                self._write(answers)
-                if self._has_ended:
-                    self.leave()
-            else:
-                self.relay_over(link)
+            self.relay_over(_greeted(reach, hello))
             with self._state:
                 self._state.wait_for(lambda: self._session.needs_engine)
 
@@ -108,7 +95,7 @@ class Front:
         with self._sending:
             with self._state:
                 lines = self._session.resumed()
-                self._link, self._was_linked, has_ended = link, True, self._has_ended
+                self._link, has_ended = link, self._has_ended
                 self._state.notify_all()
             _send(link, b"".join(lines))  # what it did not hear is seen with its end
             if has_ended:
@@ -180,7 +167,7 @@ class Front:
             with self._state:
                 ends = self._session.ends
                 self._state.wait(None if ends is None else max(0.0, ends - time.monotonic()))
-                answers = self._session.given_up(SILENT, time.monotonic()) if ends is not None else []
+                answers = self._session.given_up(time.monotonic()) if ends is not None else []
             self._write(answers)
 
     def _write(self, lines: Sequence[bytes]) -> None:

@@ -148,18 +148,13 @@ class Session:
             + loose
         )
 
-    def given_up(self, problem: str, now: float | None = None) -> list[bytes]:
-        """Return the errors of the requests whose time is over, or of all; an answer that comes later is dropped.
-
-        With all goes what waits for no answer.
-        """
-        if now is None:
-            self._loose.clear()
-        over = [(id, request) for id, request in self._pending.items() if now is None or request.ends <= now]
+    def given_up(self, now: float) -> list[bytes]:
+        """Return the errors of the requests whose time is over; an answer that comes later is dropped."""
+        over = [(id, request) for id, request in self._pending.items() if request.ends <= now]
         for id, _ in over:
             del self._pending[id]
             self._dropped.add(id)
-        return [_failed(id, request, problem) for id, request in over]
+        return [_failed(id, request, SILENT) for id, request in over]
 
     @property
     def ends(self) -> float | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.conftest import ROOT, Servers
+from tests.conftest import ROOT, Servers, until
 
 
 @pytest.fixture
@@ -36,3 +36,17 @@ def engines(server: Servers) -> list[int]:
         for process in psutil.process_iter(["cmdline"])
         if any(word.startswith(f"{folder(server)}/") for word in process.info["cmdline"] or [])
     ]
+
+
+def kill(server: Servers) -> None:
+    """Kill the engine, and wait until it holds nothing any more."""
+    (engine,) = map(psutil.Process, engines(server))
+    engine.kill()
+    threads = Path(f"/proc/{engine.pid}/task")
+    until(
+        lambda: (
+            not threads.exists()
+            or (engine.status() == psutil.STATUS_ZOMBIE and len(list(threads.iterdir())) == 1)
+        ),
+        "all its threads have ended",
+    )

@@ -6,33 +6,18 @@ import signal
 import socket
 import subprocess
 import time
-from pathlib import Path
 from typing import Any
 
 import anyio
-import psutil
 import pytest
 from mcp.shared.subscriptions import ResourcesListChanged
 
 from memory_server import __version__
 from tests.conftest import ERAS, PATIENCE, Servers, call, until
-from tests.engine.conftest import engines, folder
+from tests.engine.conftest import engines, folder, kill
 from tests.mcp.test_protocol import INITIALIZED, Wire, initialize, line, request, tool
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(os.name == "nt", reason="there is no engine there")]
-
-
-def kill(server: Servers) -> None:
-    (engine,) = map(psutil.Process, engines(server))
-    engine.kill()
-    threads = Path(f"/proc/{engine.pid}/task")
-    until(
-        lambda: (
-            not threads.exists()
-            or (engine.status() == psutil.STATUS_ZOMBIE and len(list(threads.iterdir())) == 1)
-        ),
-        "all its threads have ended",
-    )
 
 
 async def test_two_windows_share_one_engine_and_have_projects_and_sessions_of_their_own(

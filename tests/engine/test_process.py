@@ -2,7 +2,6 @@
 
 import os
 import select
-import signal
 import socket
 import struct
 import subprocess
@@ -17,7 +16,7 @@ from memory_server.engine.door import Door
 from memory_server.front import finding, main
 from tests import warm
 from tests.conftest import PATIENCE, Holder, Servers, call, until
-from tests.engine.conftest import engines, folder
+from tests.engine.conftest import engines, folder, kill
 from tests.mcp.conftest import refusal
 from tests.mcp.test_protocol import INITIALIZED, Wire, initialize, line, request, tool
 
@@ -89,14 +88,26 @@ def test_a_call_that_comes_with_the_end_of_the_input_is_answered_after_the_engin
 ) -> None:
     with server.process() as process:
         wire = connected(process)
-        (engine,) = engines(server)
-        os.kill(engine, signal.SIGKILL)
-        until(lambda: not engines(server), "it has ended")
+        kill(server)
         wire.send(tool("memory_stats", 2))
         assert process.stdin is not None
         process.stdin.close()
         assert wire.answer()["id"] == 2
         assert process.wait(PATIENCE) == 0
+
+
+def test_where_no_other_engine_can_be_started_a_window_goes_on_by_itself(server: Servers) -> None:
+    with server.process() as process:
+        wire = connected(process)
+        (path,) = folder(server).glob("*-*.sock")
+        kill(server)
+        path.with_suffix(".log").unlink()
+        path.with_suffix(".log").mkdir()
+        for number in range(2, 4):
+            wire.send(b"no message\n", tool("memory_stats", number))
+            assert {wire.answer()["id"] for _ in range(2)} == {None, number}
+        assert engines(server) == []
+        process.kill()
 
 
 @pytest.mark.parametrize("suffix", ["lock", "log", "starting", "new"])

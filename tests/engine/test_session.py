@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_server.front.session import PATIENCE, SILENT, Session
+from memory_server.front.session import PATIENCE, Session
 from memory_server.mcp.first_answers import LISTED as LISTED_FILE
 from memory_server.mcp.first_answers import FirstAnswers, offered, read
 
@@ -68,7 +68,7 @@ def test_no_line_makes_it_fail(steps: list[tuple[str, bytes]]) -> None:
             session.lost()
             session.resumed()
         else:
-            session.given_up(SILENT, PATIENCE)
+            session.given_up(PATIENCE)
 
 
 def test_a_new_engine_hears_the_handshake_and_what_only_reads_and_the_client_hears_each_answer_once() -> None:
@@ -97,21 +97,12 @@ def test_what_an_engine_does_not_answer_is_given_up_and_its_late_answer_is_dropp
     session.from_client(call(1, "recall"), 5.0, is_linked=True)
     session.from_client(call(2, "memory_store"), 6.0, is_linked=True)
     assert session.ends == 5.0 + PATIENCE
-    (read_error,) = session.given_up(SILENT, 5.0 + PATIENCE)
+    (read_error,) = session.given_up(5.0 + PATIENCE)
     assert "Nothing was written" in json.loads(read_error)["result"]["content"][0]["text"]
     assert session.from_engine(line(id=1, result={})) is None
-    (write_error,) = session.given_up(SILENT, 6.0 + PATIENCE)
+    (write_error,) = session.given_up(6.0 + PATIENCE)
     assert "cannot be told" in json.loads(write_error)["result"]["content"][0]["text"]
     assert session.ends is None
-
-
-def test_when_all_is_given_up_nothing_asks_for_an_engine_again() -> None:
-    session = new(early=False)
-    session.from_client(b"no message\n", 0.0, is_linked=False)
-    session.from_client(call(1, "recall"), 0.0, is_linked=False)
-    assert session.needs_engine
-    assert len(session.given_up(SILENT)) == 1
-    assert not session.needs_engine
 
 
 def test_a_line_of_any_depth_is_taken() -> None:
