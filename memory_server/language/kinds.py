@@ -52,7 +52,7 @@ KINDS = (
         r"pass(?:word|code|phrase|wort)|kennwort|\bpin\b|\bcode\b|密码|口令",
     ),
     _kind(
-        r"\bbirthday\b|\bdate\sof\sbirth\b|geburtstag|geburtsdatum|生日",
+        r"\bbirthday\b|\bdate\sof\sbirth\b|\bborn\b|geburtstag|geburtsdatum|geboren|生日|出生",
         r"birth|\bborn\b|\bturn(?:s|ed|ing)?\s\d|geburt|geboren|生日|出生|岁",
     ),
     _kind(
@@ -64,8 +64,34 @@ KINDS = (
         _NUMBER,
     ),
     _kind(
-        r"\bsalary\b|\bwages?\b|\bgehalt\b|\blohn\b|\bverdient\b|工资|月薪|薪水",
+        r"\bsalary\b|\bwages?\b|\bdoes\s[\w\s]{1,20}\searn\b|\bgehalt\b|\blohn\b|\bverdient\b|工资|月薪|薪水",
         r"salary|wage|\bpa(?:y|id|ys)\b|earn|\b(?:an|per)\shour|gehalt|lohn|verdien|stunde|工资|薪|[月年]入|个月",
+    ),
+    _kind(
+        r"\b(?:what|which)\scolou?r\b|\bwelche\sfarbe|颜色",
+        r"colou?r|farbe|\#[0-9a-f]{3,6}|\b(?:red|blue|green|white|black|gr[ae]y|yellow|orange|brown|pink|purple|silver|beige)\b"
+        r"|\b(?:rot|blau|grün|wei(?:ß|ss)|schwarz|grau|gelb|braun|rosa|lila|silbern)|[色红蓝绿白黑灰黄橙棕紫粉]",
+    ),
+    _kind(
+        r"\b(?:what|which)\s(?:school|university|college)\b|\bwelche\s(?:hoch)?schule\b|在哪[里儿]?上学|哪[所个]?(?:学校|大学)",
+        r"school|universit|college|academy|\bstud(?:y|ie)|graduat|degree|schul|studi|abschluss|学|毕业",
+    ),
+    _kind(
+        r"\b(?:what|which)\s(?:hospital|clinic)\b|\bwelche[sm]?\s(?:krankenhaus|klinik)\b|哪[家个]医院",
+        r"hospital|clinic|surgery|infirmary|\bward\b|\boperat|krankenhaus|klinik|院",
+    ),
+    _kind(
+        r"\b(?:what|which)\s(?:car|make\sof\scar)\b|\bwelches\sauto\b|什么车|哪[种辆]车",
+        r"\bcar\b|\bdriv|\bvan\b|vehicle|\bauto\b|wagen|\bf[äu]hrt?\b|toyota|ford|\bvw\b|volkswagen|bmw|audi|mercedes|opel"
+        r"|skoda|fiat|renault|peugeot|honda|nissan|tesla|volvo|\bkia\b|hyundai|[车开]",
+    ),
+    _kind(
+        r"\b(?:what|which)\sgrade\b|\bwelche\snote\b|成绩|考了多少",
+        r"grade|mark|score|\bnoten?\b|punkte|%|prozent|bestanden|passed|failed|成绩|分|通过",
+    ),
+    _kind(
+        r"['’]s\sdentist\b|\bdentist\sof\b|zahn(?:arzt|ärztin)\svon\b|的牙医",
+        r"dentist|dental|tooth|teeth|zahn|牙",
     ),
     _kind(r"\bblood\s(?:type|group)\b|blutgruppe|血型", r"blood|blut|血型"),
     _kind(

@@ -2,8 +2,8 @@
 
 `story.jsonl` has the calls of two weeks, one a line: a developer with two projects, one in English and one mostly in
 Chinese, each in a window of its own. Both servers are open for the whole story, on one file, with the bundled embedder.
-Another FILE is the story of another life in the same format: `stories/` has a joiner's workshop in German and a guest
-house, half of it in Chinese. No call waits until what was written before is embedded;
+Another FILE is the story of another life in the same format: `stories/` has a joiner's workshop in German, a guest
+house, half of it in Chinese, and the care of a father. No call waits until what was written before is embedded;
 with `--wait` each recall does, as minutes of work between the calls would make it. A call has `at` (when it is made;
 memories, turns and messages are dated so), `in` (the project), `call`, `args`, and `as`, a name for the memory that it
 stores: `@name` is its id later.
