@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+from typing import Any
 
 from memory_server import flags
 
@@ -30,6 +31,11 @@ def main() -> int:
             os._exit(0)  # all is written and closed; to take down the modules costs a tenth
         case ["engine", "run", path, identity]:
             return _engine(path, identity)
+    if "_MEMORY_SERVER_COMPLETE" not in os.environ:
+        from memory_server.front.command import run as relayed_command
+
+        if (code := relayed_command(sys.argv[1:], os.environ)) is not None:
+            os._exit(code)
     front = None
     server_flags = None if "_MEMORY_SERVER_COMPLETE" in os.environ else flags.of_server(sys.argv[1:])
     if server_flags is not None:
@@ -69,7 +75,14 @@ def _engine(path: str, identity: str) -> int:
     from memory_server.cli.guard import configured, guarded
     from memory_server.engine.process import run
 
-    return guarded(lambda: run(door, identity, configured({})))
+    return guarded(lambda: run(door, identity, configured({}), _command))
+
+
+def _command(*arguments: Any) -> Any:
+    """Run the command of a client. Few engines do."""
+    from memory_server.cli.relayed import run
+
+    return run(*arguments)
 
 
 def _left_by_threads(code: int) -> int:

@@ -4,7 +4,6 @@ The other root, `app`, imports all of them, which takes twice as long as most co
 """
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NoReturn
@@ -16,15 +15,11 @@ from memory_server.settings import Settings
 if TYPE_CHECKING:
     from memory_server.services.calls import CallService
     from memory_server.services.changes import ChangeService
-    from memory_server.services.embedding_queue import EmbeddingQueue
     from memory_server.services.facts import FactService
     from memory_server.services.projects import ProjectService
-    from memory_server.services.recall import RecallService
     from memory_server.services.search import SearchService
     from memory_server.services.tokens import TokenService
     from memory_server.storage.database import Database
-
-Make = Callable[..., "EmbeddingQueue"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +56,17 @@ class RowServices:
         return CallService(self.database)
 
     @property
+    def search(self) -> "SearchService":
+        from memory_server.services.embedding_queue import EmbeddingQueue
+        from memory_server.services.learning import Learning
+        from memory_server.services.search import SearchService
+
+        queue = EmbeddingQueue(self.database, _none, _none, clock)
+        return SearchService(
+            self.database, queue, not self.settings.read_only, Learning(not self.settings.no_learning)
+        )
+
+    @property
     def tokens(self) -> "TokenService":
         from memory_server.services.tokens import TokenService
 
@@ -72,28 +78,6 @@ def rows(settings: Settings) -> RowServices:
     database.
     """
     return RowServices(settings, database(settings))
-
-
-def build(settings: Settings, make: Make | None = None) -> "SearchService":
-    """Return a search without an embedder; nothing is opened yet. The caller closes the database.
-
-    `make` makes the queue that embeds questions.
-    """
-    from memory_server.services.embedding_queue import EmbeddingQueue
-    from memory_server.services.learning import Learning
-    from memory_server.services.search import SearchService
-
-    opened = database(settings)
-    queue = (make or EmbeddingQueue)(opened, _none, _none, clock)
-    return SearchService(opened, queue, not settings.read_only, Learning(not settings.no_learning))
-
-
-def recalling(settings: Settings, make: Make | None = None) -> "RecallService":
-    """Return a recall without an embedder, in which no prompt wakes."""
-    from memory_server.services.recall import RecallService
-
-    search = build(settings, make)
-    return RecallService(search.database, search.queue, None, search.count_access, search.learning)
 
 
 def clock() -> datetime:

@@ -63,7 +63,7 @@ SEARCHES = {"memory_search", "retrieve_memories", "memory_related"}
 WRITTEN_WITHIN = 20.0
 """Seconds until what a command shows must be true: the background writes embeddings and what was learnt."""
 
-SHOWS = ("SELECT", "hook learnt", "--meaning")
+SHOWS = ("SELECT", "hook learnt", "On which days")
 """What such a command has in it. It changes nothing, and so may be asked again."""
 
 

@@ -6,7 +6,7 @@ import click
 
 from memory_server.cli import options, output
 from memory_server.cli.handles import Handle, HandleType
-from memory_server.cli.opened import caller, opened
+from memory_server.cli.opened import caller, embedding
 from memory_server.cli.program import verb
 from memory_server.domain.memory import MemoryDraft, MemoryId, MemoryType, Stored
 from memory_server.domain.notice import handle
@@ -59,7 +59,7 @@ def add_command(
         options.checked(Importance, importance, "importance"),
         occurred_at=occurred,
     )
-    with opened(settings, makes=True) as services:
+    with embedding(settings, makes=True) as services:
         stored = services.memories.store(draft, _id(related), by, supersedes=_id(supersedes))
     _tell(stored)
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 
 from pydantic import ValidationError
 
+from memory_server.cli import terminal
 from memory_server.cli.hints import WORDS
 from memory_server.errors import MemoryServerError, told
 from memory_server.language.text import visible
@@ -49,7 +50,8 @@ def guarded(action: Callable[[], int]) -> int:
 
 def _print_no_more() -> None:
     """Drop what was not written yet: at the exit it would fail once more."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if terminal.client() is None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def configured(flags: Mapping[str, object]) -> Settings:
@@ -66,7 +68,7 @@ def configured(flags: Mapping[str, object]) -> Settings:
 
 
 def complain(text: str) -> None:
-    print(f"memory-server: {visible(text)}", file=sys.stderr)
+    print(f"memory-server: {visible(text)}", file=terminal.err())
 
 
 class _Formatter(logging.Formatter):

@@ -1,14 +1,14 @@
 """`memory-server import` and `merge`: take over what other memory programs, or another file, know."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from memory_server.cli import options, output, progress
-from memory_server.cli.opened import opened
+from memory_server.cli.opened import embed_soon, opened
 from memory_server.cli.program import verb
 from memory_server.domain.caller import Caller
 from memory_server.errors import MemoryServerError, Mend, Written, broken_off
@@ -93,22 +93,25 @@ def merge_command(settings: Settings, file: Path, dry_run: bool, as_json: bool) 
 @contextmanager
 def tried(settings: Settings, dry_run: bool) -> Iterator["Services"]:
     """Open the services; on a trial they work on a copy of the file, which is gone afterwards."""
+    with opened(settings, makes=True) as services, ExitStack() as trials:
+        yield trials.enter_context(_trial(services)) if dry_run else services
+    if not dry_run:
+        embed_soon()
+
+
+@contextmanager
+def _trial(services: "Services") -> Iterator["Services"]:
     from memory_server import app
 
-    with opened(settings, makes=True) as services:
-        if not dry_run:
-            yield services
-            return
-        with temporary.folder() as folder:
-            copy = folder / "memory.db"
-            if not isinstance(settings.db, Path) or settings.db.exists():
-                services.backup(copy)
-            trial = app.build(settings.model_copy(update={"db": copy}))
-            try:
-                yield trial
-            except MemoryServerError as error:  # what was written is in the copy
-                raise type(error)(
-                    error.problem.text, *error.problem.hints, written=Written.NOTHING
-                ) from error
-            finally:
-                trial.close()
+    db = services.settings.db
+    with temporary.folder() as folder:
+        copy = folder / "memory.db"
+        if not isinstance(db, Path) or db.exists():
+            services.backup(copy)
+        trial = app.build(services.settings.model_copy(update={"db": copy}))
+        try:
+            yield trial
+        except MemoryServerError as error:  # what was written is in the copy
+            raise type(error)(error.problem.text, *error.problem.hints, written=Written.NOTHING) from error
+        finally:
+            trial.close()

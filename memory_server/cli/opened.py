@@ -1,16 +1,19 @@
 """The services on the file of the settings, for as long as a command runs; and who calls them."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
-from operator import attrgetter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, cast
+
+import click
 
 from memory_server import reader
+from memory_server.cli import terminal
 from memory_server.cli.guard import complain
 from memory_server.domain.caller import Caller
 from memory_server.errors import Invalid
+from memory_server.front import finding
+from memory_server.hook.settings import HERE
 from memory_server.settings import Settings
 from memory_server.sqlite import temporary
 
@@ -18,12 +21,8 @@ if TYPE_CHECKING:
     from memory_server.app import Services
     from memory_server.reader import RowServices
     from memory_server.services.erasure import ErasureService
-    from memory_server.services.recall import RecallService
-    from memory_server.services.search import SearchService
     from memory_server.sqlite.database import Database as File
     from memory_server.storage.database import Database
-
-Asks = TypeVar("Asks", "SearchService", "RecallService")
 
 CLIENT = "terminal"
 """The name under which what a person types is signed."""
@@ -36,6 +35,9 @@ def opened(settings: Settings, *, makes: bool = False) -> Iterator["Services"]:
     Raises:
         Invalid: there is no such file, and the command makes none.
     """
+    if (client := terminal.client()) is not None:
+        yield client.services
+        return
     from memory_server import app
 
     _prepare(settings, makes)
@@ -65,52 +67,26 @@ def rows(settings: Settings, *, makes: bool = False) -> Iterator["RowServices"]:
 
 
 @contextmanager
-def search_of(settings: Settings, meaning: bool = False) -> Iterator[tuple["SearchService", str]]:
-    """Open the search, with its mode. It needs no model and starts in half the time: where a server of the file runs,
-    that embeds the question, else words answer. With `meaning` the model is loaded.
+def embedding(settings: Settings, *, makes: bool = False) -> Iterator["Services"]:
+    """Open the services with an embedder that is loaded: an engine has one.
 
     Raises:
-        Invalid: there is no such file.
+        Invalid: there is no such file, and the command makes none.
     """
-    with _asking(settings, meaning, reader.build, attrgetter("search")) as (search, knows_meaning):
-        yield search, "hybrid" if knows_meaning else "keyword"
-
-
-@contextmanager
-def recall_of(settings: Settings, meaning: bool = False) -> Iterator["RecallService"]:
-    """Open recall, as `search_of` opens the search.
-
-    Raises:
-        Invalid: there is no such file.
-    """
-    with _asking(settings, meaning, reader.recalling, attrgetter("recall")) as (recall, knows_meaning):
-        if not knows_meaning:
-            recall.queue.go_without()
-        yield recall
-
-
-@contextmanager
-def _asking(
-    settings: Settings, meaning: bool, build: Callable[..., Asks], of: Callable[["Services"], Asks]
-) -> Iterator[tuple[Asks, bool]]:
-    """Open a service that answers questions; true beside it if it learns what a question means."""
-    if meaning:
-        with opened(settings) as services:
+    with opened(settings, makes=makes) as services:
+        if terminal.client() is None:
             services.queue.warm_up()
             services.reranking.load()
-            yield of(services), True
-        return
-    _prepare(settings)
-    queue = None
-    if not settings.no_socket:
-        from memory_server.cli.by_server import AskingQueue, is_running
+            services.queue.answering()
+        yield services
 
-        if is_running(settings.db):
-            queue = partial(AskingQueue, settings.db)
-    service = build(settings, queue)
-    service.database.refuse_new()
-    with _used(service.database):
-        yield service, queue is not None
+
+def embed_soon() -> None:
+    """Start an engine for what this process has stored and not embedded: one that runs looks for it by itself."""
+    server_flags = click.get_current_context().find_root().obj
+    if finding.may_be_used(server_flags, HERE):
+        with suppress(OSError):  # there can be none: the next server embeds it
+            finding.reach(finding.wanted(server_flags, HERE)).close()
 
 
 @contextmanager
@@ -172,4 +148,4 @@ def erased(erasure: "ErasureService", copied: str = "") -> bool:
 
 def caller(settings: Settings) -> Caller:
     """A person at a terminal, in the project of the folder."""
-    return Caller(CLIENT, settings.session, settings.here)
+    return Caller(CLIENT, settings.session, settings.project_in(terminal.folder()))

@@ -101,7 +101,8 @@ class Word(click.Choice[str]):
 
 TYPE = Word([type_.value for type_ in MemoryType], case_sensitive=False)
 
-MEANING = "Ask by meaning even if no server runs: loading the model takes a second."
+meaning_option = click.option("--meaning", is_flag=True, hidden=True, expose_value=False)
+"""Without effect: every question is asked by meaning."""
 
 project_option = click.option(
     "--project",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from memory_server.cli import terminal
 from memory_server.cli.hints import WORDS
 from memory_server.errors import Problem, told
 from memory_server.language.text import visible, width
@@ -34,7 +35,8 @@ Columns = tuple[Column[Row], ...]
 
 def on_terminal() -> bool:
     """True if a person reads what is printed."""
-    return sys.stdout.isatty()
+    client = terminal.client()
+    return sys.stdout.isatty() if client is None else client.width is not None
 
 
 def asks() -> bool:
@@ -50,18 +52,18 @@ def say(line: str = "", style: str = "", indent: int = 0) -> None:
 
         _console().print(Text(text, style), soft_wrap=True)
     else:
-        print(text)
+        print(text, file=terminal.out())
 
 
 def say_text(text: str) -> None:
     """A text with its lines as they are."""
-    print("\n".join(visible(line).rstrip() for line in text.splitlines()))
+    print("\n".join(visible(line).rstrip() for line in text.splitlines()), file=terminal.out())
 
 
 def note(*texts: str | None) -> None:
     """Print remarks, a line each, unless they are empty; on standard error, so that a pipe gets the rows alone."""
     for text in filter(None, texts):
-        print(line_of(text), file=sys.stderr)
+        print(line_of(text), file=terminal.err())
 
 
 def degraded(problems: Sequence[Problem]) -> str | None:
@@ -91,7 +93,7 @@ def as_json(answer: object) -> None:
     from memory_server.cli.answers import LINES
 
     text = json.dumps(plain(answer, LINES), ensure_ascii=False, indent=2 if on_terminal() else None)
-    print(text.encode(errors="replace").decode())
+    print(text.encode(errors="replace").decode(), file=terminal.out())
 
 
 def table(columns: Columns[Row], rows: Iterable[Row]) -> None:
@@ -100,7 +102,7 @@ def table(columns: Columns[Row], rows: Iterable[Row]) -> None:
     cells = [["" if value is None else line_of(str(value)) for value in row] for row in values]
     if not on_terminal():
         for row in cells:
-            print("\t".join(row))
+            print("\t".join(row), file=terminal.out())
         return
     if not cells:
         return
@@ -127,7 +129,16 @@ def _console() -> "Console":
     """A terminal; where NO_COLOR is set, without any style, bold and dim ones too."""
     from rich.console import Console
 
-    return Console(highlight=False, color_system=None if Console().no_color else "auto")
+    client = terminal.client()
+    if client is None:
+        return Console(highlight=False, color_system=None if Console().no_color else "auto")
+    return Console(
+        file=client.out,
+        force_terminal=True,
+        width=client.width,
+        color_system="standard" if client.colors else None,
+        highlight=False,
+    )
 
 
 def fields(*pairs: tuple[str, object]) -> None:
@@ -142,7 +153,7 @@ def fields(*pairs: tuple[str, object]) -> None:
             line = Text.assemble((padded, "bold"), f"  {line_of(str(value))}")
             _console().print(line, soft_wrap=True)
         else:
-            print(f"{padded}  {line_of(str(value))}")
+            print(f"{padded}  {line_of(str(value))}", file=terminal.out())
 
 
 def counted(number: int, noun: str) -> str:

@@ -14,8 +14,10 @@ from typing import Any, NoReturn
 import click
 
 from memory_server import __version__
+from memory_server.cli import terminal
 from memory_server.cli.guard import complain, configured
 from memory_server.flags import SWITCHES, flag_of
+from memory_server.front.finding import OF_A_SESSION
 from memory_server.language.nearest import meant
 from memory_server.language.text import visible
 from memory_server.settings import Settings
@@ -164,8 +166,10 @@ def verb(name: str, *, examples: Sequence[str] = ()) -> Callable[[Function], Ver
 
     def decorate(function: Function) -> Verb:
         def called(*arguments: Any, **options: Any) -> Any:
-            context = click.get_current_context()
-            return function(configured(context.find_root().ensure_object(dict)), *arguments, **options)
+            flags = click.get_current_context().find_root().ensure_object(dict)
+            if terminal.client() is not None and flags.keys() - set(OF_A_SESSION):
+                raise click.UsageError("These settings make another engine.")
+            return function(configured(flags), *arguments, **options)
 
         called.__doc__ = function.__doc__
         called.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]

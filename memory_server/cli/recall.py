@@ -4,11 +4,10 @@ import click
 
 from memory_server.cli import options, output
 from memory_server.cli.answers import RecallAnswer
-from memory_server.cli.opened import caller, recall_of
+from memory_server.cli.opened import caller, embedding
 from memory_server.cli.program import verb
 from memory_server.domain.recall import Recallable
 from memory_server.mcp.tools.fields import QueryText
-from memory_server.services.embedding_queue import WITHOUT
 from memory_server.services.recall import RecallWish
 from memory_server.settings import Settings
 
@@ -35,7 +34,7 @@ KINDS = [kind.value for kind in Recallable if kind is not Recallable.WOKEN]
 @options.project_option
 @options.since_option
 @options.until_option
-@click.option("--meaning", is_flag=True, help=options.MEANING)
+@options.meaning_option
 @options.json_option
 def recall_command(
     settings: Settings,
@@ -45,18 +44,14 @@ def recall_command(
     project: str | None,
     since: str | None,
     until: str | None,
-    meaning: bool,
     as_json: bool,
 ) -> None:
     """Ask memories, facts, turns and short-term memories one question. The answer is in sentences, best first."""
     wish = RecallWish(frozenset(map(Recallable, kinds or KINDS)), project, since, until)
     text = options.checked(QueryText, " ".join(query), "query")
-    with recall_of(settings, meaning) as recall:
-        result = recall.recall(text, (), max_tokens, wish, caller(settings), explain=as_json)
-    worse, answer = (
-        output.degraded([problem for problem in result.degraded if not problem.text.endswith(WITHOUT.text)]),
-        result.answer,
-    )
+    with embedding(settings) as services:
+        result = services.recall.recall(text, (), max_tokens, wish, caller(settings), explain=as_json)
+    worse, answer = output.degraded(result.degraded), result.answer
     if as_json:
         output.as_json(
             RecallAnswer(answer.text, answer.items, answer.tokens, answer.left_out, result.note, worse)

@@ -1,4 +1,4 @@
-"""`memory-server search`: memories by words, and by meaning where that is asked for."""
+"""`memory-server search`: memories by words and by meaning."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import click
 
 from memory_server.cli import options, output
 from memory_server.cli.answers import SearchAnswer
-from memory_server.cli.opened import caller, search_of
+from memory_server.cli.opened import caller, embedding
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
 from memory_server.domain.memory import Memory
@@ -30,7 +30,7 @@ COLUMNS: Columns[Hit] = (
     "search",
     examples=(
         "memory-server search port of the staging database",
-        "memory-server search 什么时候发布 --meaning",
+        "memory-server search 什么时候发布",
         "memory-server search deploy --project shop --since 30d --json",
     ),
 )
@@ -42,23 +42,22 @@ COLUMNS: Columns[Hit] = (
     type=options.Number(1, 10_000),
     help="How many at most. Default: up to 10 that are likely.",
 )
-@click.option("--meaning", is_flag=True, help=options.MEANING)
+@options.meaning_option
 @options.json_option
 def search_command(
     settings: Settings,
     query: tuple[str, ...],
     limit: int | None,
-    meaning: bool,
     as_json: bool,
     **filters: Any,
 ) -> None:
-    """Find memories, best first: by words, and by meaning if a server of the file runs."""
-    with search_of(settings, meaning) as (search, mode):
-        result = search.search(
+    """Find memories by words and by meaning, best first."""
+    with embedding(settings) as services:
+        result = services.search.search(
             " ".join(query),
             options.filter_of(filters),
             limit or MOST,
-            mode,
+            "hybrid",
             likely=limit is None,
             caller=caller(settings),
         )

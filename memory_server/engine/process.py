@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from memory_server import __version__
 from memory_server.engine import arenas
 from memory_server.engine.door import Door
-from memory_server.engine.sessions import Sessions
+from memory_server.engine.sessions import Command, Sessions
 from memory_server.front.finding import OF_A_SESSION
 from memory_server.hook import place
 from memory_server.mcp import streams
@@ -42,8 +42,8 @@ READY = b"\n"
 class Engine:
     """Serves the connections of a door."""
 
-    def __init__(self, door: Door, identity: str, settings: Settings) -> None:
-        self._door, self._identity, self._settings = door, identity, settings
+    def __init__(self, door: Door, identity: str, settings: Settings, command: Command) -> None:
+        self._door, self._identity, self._settings, self._command = door, identity, settings, command
         self._sessions = Sessions(settings)
         self._number = 0
         self._writers: set[asyncio.StreamWriter] = set()
@@ -112,6 +112,14 @@ class Engine:
             case {"engine": self._identity} if self._sessions.has_lost_file:
                 self._server.close()
                 self._door.give_up()  # the front starts another engine, which makes a new file
+            case {
+                "command": [*words], "database": database, "session": dict(session), "zone": zone
+            } if database == place.name_of(self._settings.db) and zone == (self._settings.time_zone or ""):  # fmt: skip
+                writer.write(READY)
+                await writer.drain()
+                printed = await self._sessions.command(self._command, words, session, members)
+                writer.write(json.dumps(printed).encode() + b"\n")
+                await writer.drain()
             case {"engine": self._identity, "session": dict(session), "folder": str(folder)}:
                 await self._serve(session, Path(folder), reader, writer)
             case {
@@ -155,15 +163,15 @@ class Engine:
         }
 
 
-def run(door: Door, identity: str, settings: Settings) -> int:
+def run(door: Door, identity: str, settings: Settings, command: Command) -> int:
     """Serve until the engine has nothing to do. Never returns: the process ends here."""
     arenas.keep_few()
-    anyio.run(_run, door, identity, settings)
+    anyio.run(_run, door, identity, settings, command)
     return 0
 
 
-async def _run(door: Door, identity: str, settings: Settings) -> None:
-    engine = Engine(door, identity, settings)
+async def _run(door: Door, identity: str, settings: Settings, command: Command) -> None:
+    engine = Engine(door, identity, settings, command)
     await engine.run()
     engine.close()
     os._exit(0)  # calls that still run have had their time

@@ -4,14 +4,16 @@ import asyncio
 import logging
 import threading
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import anyio.to_thread
 
 from memory_server import app
+from memory_server.app import Services
 from memory_server.domain.caller import Caller
 from memory_server.engine import hooks
 from memory_server.engine.served import audit_of, hooks_of, start, work_of
@@ -28,6 +30,10 @@ input is answered. A file that is locked or migrated takes longer, and keeps not
 
 THREADS = 16
 """Threads for the calls of each further session."""
+
+
+Command = Callable[[Services, Sequence[str], Mapping[str, object], dict[str, Any]], dict[str, Any] | None]
+"""Runs a command for a client in a session; returns what it prints."""
 
 
 class Sessions:
@@ -87,6 +93,12 @@ class Sessions:
         return await anyio.to_thread.run_sync(
             hooks.answer, self._services, arguments, environment, text.encode(), folder
         )
+
+    async def command(
+        self, run: Command, words: Sequence[str], session: Mapping[str, object], client: dict[str, Any]
+    ) -> dict[str, Any] | None:
+        """Return what a command prints."""
+        return await anyio.to_thread.run_sync(run, self._services, words, session, client)
 
     async def settle(self, settings: Settings, folder: Path) -> None:
         """Enter what is new of a client's project."""

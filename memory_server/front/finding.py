@@ -25,6 +25,9 @@ OF_A_SESSION = ("project", "session", "toolsets", "tools", "exclude_tools")
 
 NOT_OF_AN_ENGINE = ("engine", "hooks_off", "no_socket", "no_early_answers")
 
+PLAIN = frozenset(["db", "engine_idle", "log_level"])
+"""Settings that change no answer."""
+
 OF_A_CLIENT = {"project": "CLAUDE_PROJECT_DIR", "session": "CLAUDE_CODE_SESSION_ID"}
 """Variables of a client that stand for settings of a session. An engine does not inherit them."""
 
@@ -55,16 +58,24 @@ ANEW = os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) |
 
 
 class Engine(NamedTuple):
-    """The engine that a client wants. `environment` is that of its process, `identity` tells it from all others."""
+    """The engine that a client wants. `environment` is that of its process, `identity` tells it from all others.
+    `is_plain`: it has no settings but the database, and what concerns its process alone.
+    """
 
     database: where.Where
     environment: Mapping[str, str]
     identity: str
     name: str
+    is_plain: bool
 
     def paths(self) -> Iterator[Path]:
         """Yield the paths at which its socket may be, best first."""
         return (folder / f"{self.name}.sock" for folder in place.folders())
+
+    @property
+    def has_memory(self) -> bool:
+        """True for a file that has a memory: an engine would make a new one."""
+        return isinstance(self.database, Path) and self.database.exists() and self.database.stat().st_size > 0
 
 
 def may_be_used(server_flags: Mapping[str, object], environment: Mapping[str, str]) -> bool:
@@ -89,7 +100,8 @@ def wanted(server_flags: Mapping[str, object], environment: Mapping[str, str]) -
     variables = {name: value for name, value in environment.items() if not _is_setting(name)}
     variables |= {flags.PREFIX + name.upper(): value for name, value in settings.items()}
     checksums = zlib.crc32(identity.encode()), zlib.adler32(identity.encode())
-    return Engine(database, variables, "".join(f"{checksum:08x}" for checksum in checksums), name)
+    is_plain = not settings.keys() - PLAIN
+    return Engine(database, variables, "".join(f"{checksum:08x}" for checksum in checksums), name, is_plain)
 
 
 def program() -> str:

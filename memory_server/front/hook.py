@@ -3,13 +3,11 @@
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 
 from memory_server import defaults, flags
 from memory_server.front import finding
 from memory_server.hook import place, settings
 from memory_server.hook.output import tell
-from memory_server.where import Where
 
 PATIENCE = 5.0
 """Seconds that an engine has to start and to answer. It gives up after 1.5 itself, once it has started."""
@@ -22,7 +20,7 @@ def answered(arguments: Sequence[str], environment: Mapping[str, str], data: byt
         return False
     engine = finding.wanted(flags_of_hook, environment)
     try:
-        link = finding.running_for(engine) or (finding.reach(engine) if _is_there(engine.database) else None)
+        link = finding.running_for(engine) or (finding.reach(engine) if engine.has_memory else None)
         text = data.decode()
     except (OSError, UnicodeDecodeError):
         return False
@@ -42,8 +40,3 @@ def answered(arguments: Sequence[str], environment: Mapping[str, str], data: byt
         with link.makefile("rb") as lines:
             tell(json.loads(lines.readline())["answer"])
     return True
-
-
-def _is_there(database: Where) -> bool:
-    """True for a file that has a memory: an engine would make a new one, and a hook never does."""
-    return isinstance(database, Path) and database.exists() and database.stat().st_size > 0

@@ -49,7 +49,7 @@ async def test_triggers_stats_and_recall(server: Servers, terminal: Terminal, le
     assert (stats["memories"], stats["by_type"]) == (3, {"decision": 2, "learning": 1})
     assert stats["by_project"] == {"ledger": 2, "shop": 1}
     assert terminal("stats", "--project", "shop", "--json").json["memories"] == 1
-    answer = terminal("recall", "when", "does", "the harbour open")
+    answer = terminal("recall", "when", "does", "the harbour open", "--kind", "memory")
     assert f"{HARBOUR} [m1]" in answer.out
     assert answer.err == ""
     assert terminal("recall", "兰花 浇水", "--kind", "memory", "--json").json["items"][0]["ref"] == "m2"

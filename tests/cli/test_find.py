@@ -34,9 +34,9 @@ async def test_a_search_that_finds_nothing_says_so_and_succeeds(
     server: Servers, terminal: Terminal, ledger: Path
 ) -> None:
     await fill(server, ledger)
-    nothing = terminal("search", "xylophone")
+    nothing = terminal("search", "xylophone", "--type", "error")
     assert (nothing.out, nothing.err) == ("", "No memories found.\n")
-    assert terminal("search", "xylophone", "--json").json["results"] == []
+    assert terminal("search", "xylophone", "--type", "error", "--json").json["results"] == []
 
 
 async def test_show_tells_the_whole_story_of_each_kind(

@@ -53,11 +53,9 @@ def imported(servers: Servers, names: tuple[str, ...], *arguments: str) -> str:
     return done.stderr.strip().splitlines()[-1]
 
 
-def test_searching_by_words_loads_no_model_and_no_table(terminal: Terminal) -> None:
+def test_a_list_loads_no_model_and_no_table(terminal: Terminal) -> None:
     terminal("add", HARBOUR)
-    assert imported(terminal.servers, HEAVY, "search", "harbour") == "[]"
     assert imported(terminal.servers, HEAVY, "list") == "[]"
-    assert imported(terminal.servers, HEAVY, "recall", "harbour") == "[]"
 
 
 def test_the_server_imports_nothing_of_the_command_line(server: Servers) -> None:

@@ -1,6 +1,5 @@
 """The local socket on which a hook asks a running server, which knows meaning."""
 
-import json
 import os
 import signal
 import socket
@@ -11,7 +10,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -78,38 +76,6 @@ async def test_a_running_server_evaluates_triggers_that_compare_meanings(
         assert filled("UserPromptSubmit", prompt=PROMPT, session_id="again").out == ""
     assert sqlite(filled.db, "SELECT count(*) FROM wakes WHERE session = 'again'") == "1"
     assert sqlite(filled.db, "SELECT count(*) FROM hook_injections WHERE session = 'again'") == "2"
-
-
-async def test_a_search_on_the_command_line_asks_a_running_server_for_meaning(
-    server: Servers, hooks: Hooks
-) -> None:
-    question = "where is food bought"
-    async with server("--embedder", "bundled", cwd=hooks.project) as client:
-        await call(
-            client,
-            "memory_store",
-            content="Groceries come from the market in Linden Street.",
-            type="learning",
-        )
-        await call(client, "memory_store", content="The lamp is painted green.", type="learning")
-
-    def searched(*flags: str, verb: str = "search") -> dict[str, Any]:
-        done = subprocess.run(
-            [*server.command()[:3], verb, question, "--json", *flags, "--db", hooks.given],
-            env={**os.environ, **server.env}, cwd=hooks.project, capture_output=True, text=True, check=True,
-        )  # fmt: skip
-        found: dict[str, Any] = json.loads(done.stdout)
-        return found
-
-    assert searched()["results"] == []
-    with running(server, hooks, "--embedder", "bundled"):
-        until(lambda: searched()["embedder"] != "none", "the server embeds in time")
-        found = searched()
-        assert found["results"][0]["memory"]["content"].startswith("Groceries")
-        assert found["degraded"] is None
-        assert searched("--no-socket")["results"] == []
-        assert "Groceries" in searched(verb="recall")["answer"]
-        assert searched("--no-socket", verb="recall")["items"] == []
 
 
 async def test_a_running_server_finds_by_meaning_what_shares_too_few_words(

@@ -1,0 +1,61 @@
+"""The terminal of a command: that of its own process, or of a client for which an engine runs it."""
+
+import io
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from memory_server import defaults
+
+if TYPE_CHECKING:
+    from memory_server.app import Services
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A client of an engine: `width` is the columns of its terminal, None in a pipe. The engine has the services."""
+
+    services: "Services"
+    folder: Path
+    width: int | None = None
+    colors: bool = False
+    out: io.StringIO = field(default_factory=io.StringIO)
+    err: io.StringIO = field(default_factory=io.StringIO)
+
+
+_client: ContextVar[Client | None] = ContextVar("client", default=None)
+
+
+@contextmanager
+def of(client: Client) -> Iterator[None]:
+    """Run the block for this client."""
+    token = _client.set(client)
+    try:
+        yield
+    finally:
+        _client.reset(token)
+
+
+def client() -> Client | None:
+    """Return the client for which this engine runs the command; None in a process of its own."""
+    return _client.get()
+
+
+def out() -> TextIO:
+    client = _client.get()
+    return sys.stdout if client is None else client.out
+
+
+def err() -> TextIO:
+    client = _client.get()
+    return sys.stderr if client is None else client.err
+
+
+def folder() -> Path:
+    """Return the working folder."""
+    client = _client.get()
+    return defaults.folder() if client is None else client.folder

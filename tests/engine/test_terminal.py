@@ -1,0 +1,226 @@
+"""Commands at the terminal as clients of the engine: what they print is what a process of its own prints."""
+
+import fcntl
+import os
+import pty
+import signal
+import struct
+import subprocess
+import termios
+from pathlib import Path
+
+import pytest
+
+from tests import warm
+from tests.conftest import Holder, Servers, call, until
+from tests.engine.conftest import engines, folder
+
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(os.name == "nt", reason="there is no engine there")]
+
+LONG = "The lighthouse lamp is checked at dusk, because fog comes with the night. 灯塔的灯在黄昏检查。 " * 3
+
+
+@pytest.fixture(autouse=True)
+def _lives_long(server: Servers) -> None:
+    server.env["MEMORY_SERVER_ENGINE_IDLE"] = "30"
+
+
+def command(server: Servers, *words: str) -> list[str]:
+    return warm.cold("--db", server.given, "--embedder", "hashing", *words)
+
+
+def run(
+    server: Servers, *words: str, code: int = 0, cwd: Path | None = None, piped: str = ""
+) -> "subprocess.CompletedProcess[str]":
+    done = subprocess.run(
+        command(server, *words), env={**os.environ, **server.env}, cwd=cwd or server.folder, input=piped,
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def stored(server: Servers) -> list[tuple[str, str, str]]:
+    return server.rows("SELECT content, created_by, project FROM memories ORDER BY id")
+
+
+def embedded(server: Servers) -> int:
+    ((number,),) = server.rows("SELECT count(DISTINCT memory_id) FROM embeddings")
+    return int(number)
+
+
+def test_what_is_added_is_embedded_at_once_and_found_by_the_same_engine(server: Servers) -> None:
+    project = server.folder / "harbour"
+    project.mkdir()
+    assert run(server, "add", "The lamp is lit at dusk", cwd=project).stdout == "m1 stored in harbour.\n"
+    before = engines(server)
+    assert embedded(server) == 1
+    assert "m1" in run(server, "search", "when is the lamp lit").stdout
+    assert "The lamp is lit at dusk" in run(server, "recall", "when is the lamp lit").stdout
+    assert stored(server) == [("The lamp is lit at dusk", "terminal", "harbour")]
+    assert len(before) == 1
+    assert engines(server) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["search", "lamp"], 0),
+        (["search", "lamp", "--json", "--project", "harbour"], 0),
+        (["search", "lamp", "--since", "2d", "--type", "decision", "-n", "3", "--meaning"], 0),
+        (["search", "nothing of the kind"], 0),
+        (["search", "--", "--db"], 0),
+        (["search", "lamp", "--type", "unknown"], 2),
+        (["search"], 2),
+        (["recall", "when is the lamp checked", "--max-tokens", "100"], 0),
+        (["recall", "lamp", "--json"], 0),
+        (["add", ""], 2),
+        (["add", "x", "--supersedes", "999"], 1),
+        (["add", "my password is hunter2hunter2, token ghp_abcdefghijklmnopqrstuvwxyz0123456789"], 1),
+    ],
+)
+async def test_a_command_prints_the_same_with_an_engine_and_without(
+    server: Servers, words: list[str], code: int
+) -> None:
+    async with server("--engine", "off") as client:
+        await call(client, "memory_store", content=LONG, type="decision", project="harbour")
+    here = run(server, "--engine", "off", *words, code=code)
+    assert not engines(server)
+    there = run(server, *words, code=code)
+    assert (there.stdout, there.stderr) == (here.stdout, here.stderr)
+
+
+@pytest.mark.parametrize("no_color", ["", "1"])
+async def test_a_terminal_shows_the_same_table(server: Servers, no_color: str) -> None:
+    async with server("--engine", "off") as client:
+        await call(client, "memory_store", content=LONG, type="decision", project="harbour")
+    server.env |= {"NO_COLOR": no_color, "TERM": "xterm"}
+    here = shown(server, "--engine", "off", "search", "lamp")
+    there = shown(server, "search", "lamp")
+    assert len(engines(server)) == 1
+    assert there == here
+    assert "…" in here
+    assert ("\x1b[" in here) is (not no_color)
+
+
+def shown(server: Servers, *words: str) -> str:
+    """What a terminal of 60 columns gets."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, 60, 0, 0))
+    with subprocess.Popen(
+        command(server, *words), env={**os.environ, **server.env}, stdout=theirs, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        parts = []
+        try:
+            while part := os.read(ours, 65_536):
+                parts.append(part)
+        except OSError:  # the other end is closed
+            pass
+        process.wait(60)
+    os.close(ours)
+    return b"".join(parts).decode()
+
+
+@pytest.mark.parametrize("engine", ["auto", "off"])
+def test_questions_are_asked_by_meaning(server: Servers, engine: str) -> None:
+    words = warm.cold("--db", server.given, "--engine", engine)
+
+    def printed(*more: str) -> str:
+        return subprocess.run(
+            [*words, *more],
+            env={**os.environ, **server.env},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        ).stdout
+
+    printed("add", "Groceries come from the market in Linden Street.")
+    printed("add", "The lamp is painted green.")
+    assert "Groceries" in printed("search", "where is food bought").splitlines()[0]
+    assert "Groceries" in printed("recall", "where is food bought")
+
+
+@pytest.mark.parametrize("verb", ["search", "recall"])
+def test_a_question_makes_neither_a_database_nor_an_engine_for_none(server: Servers, verb: str) -> None:
+    server.db.unlink()
+    assert "There is no database" in run(server, verb, "lamp", code=1).stderr
+    assert not server.db.exists()
+    assert not folder(server).exists()
+
+
+def test_the_first_memory_makes_the_database(server: Servers) -> None:
+    server.db.unlink()
+    run(server, "add", "The lamp is lit at dusk")
+    assert len(stored(server)) == 1
+
+
+def test_a_path_is_of_the_folder_of_the_command(server: Servers) -> None:
+    server.env["MEMORY_SERVER_DB"] = "memory.db"
+    words = [word for word in command(server, "add", "The lamp is lit") if word not in ("--db", server.given)]
+    subprocess.run(words, env={**os.environ, **server.env}, cwd=server.folder, check=True, timeout=60)
+    assert len(stored(server)) == 1
+    assert len(engines(server)) == 1
+
+
+def test_what_is_piped_is_embedded_at_once(server: Servers) -> None:
+    run(server, "add", "-", piped="The lamp is lit at dusk")
+    assert embedded(server) == 1
+
+
+def test_what_is_imported_is_embedded_by_the_engine(server: Servers) -> None:
+    source = server.folder / "notes.md"
+    source.write_text("# Harbour\n\n- The harbour opens at noon\n- The quay is swept on Mondays\n")
+    run(server, "import", str(source))
+    number = len(stored(server))
+    assert number > 1
+    until(lambda: embedded(server) == number, "all is embedded")
+    assert len(engines(server)) == 1
+
+
+def test_a_trial_of_an_import_starts_no_engine(server: Servers) -> None:
+    source = server.folder / "notes.md"
+    source.write_text("# Harbour\n\n- The harbour opens at noon\n")
+    run(server, "import", str(source), "--dry-run")
+    assert engines(server) == []
+
+
+async def test_a_question_asks_the_engine_of_a_window_with_other_settings_and_a_writer_its_own(
+    server: Servers,
+) -> None:
+    plain = [word for word in command(server, "search", "lamp") if word not in ("--embedder", "hashing")]
+    async with server("--read-only") as client:
+        await call(client, "memory_stats")
+        subprocess.run(plain, env={**os.environ, **server.env}, check=True, timeout=60)
+        assert len(engines(server)) == 1
+        run(server, "add", "The lamp is lit at dusk")
+        assert len(engines(server)) == 2
+
+
+def test_of_an_engine_that_ends_while_it_stores_is_said_that_it_cannot_be_told(server: Servers) -> None:
+    run(server, "search", "lamp")
+    (engine,) = engines(server)
+    with Holder(server.db, "UPDATE memories SET content = content"):
+        process = subprocess.Popen(
+            command(server, "add", "The lamp is lit"), env={**os.environ, **server.env},
+            stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.communicate(timeout=2)
+        os.kill(engine, signal.SIGKILL)
+        _, complaint = process.communicate(timeout=60)
+    assert "Check whether it is stored" in complaint
+    assert process.returncode == 1
+
+
+def test_a_reader_that_has_seen_enough_gets_no_complaint(server: Servers) -> None:
+    run(server, "add", "The lamp is lit at dusk")
+    with subprocess.Popen(
+        command(server, "search", "lamp"), env={**os.environ, **server.env},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        assert process.stdout
+        process.stdout.close()
+        assert process.stderr
+        assert process.stderr.read() == b""
