@@ -46,10 +46,8 @@ class Server:
         return cpu_seconds(self._process.pid)
 
     def cpu_seconds_with_children(self) -> float:
-        """The same together with the processes that it has started and that run."""
-        threads = Path(f"/proc/{self._process.pid}/task").glob("*/children")
-        children = [int(child) for thread in threads for child in thread.read_text().split()]
-        return self.cpu_seconds() + sum(map(cpu_seconds, children))
+        """The same together with what it has started and what that has started, such as an engine and its worker."""
+        return sum(map(cpu_seconds, _family(self._process.pid)))
 
     def close(self) -> None:
         assert self._process.stdin is not None
@@ -87,6 +85,14 @@ def started(db: Path, *arguments: str) -> Iterator[Server]:
         yield server
     finally:
         server.close()
+
+
+def _family(pid: int) -> Iterator[int]:
+    """Yield a process and its descendants that run."""
+    yield pid
+    for children in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in children.read_text().split():
+            yield from _family(int(child))
 
 
 def cpu_seconds(pid: int) -> float:
