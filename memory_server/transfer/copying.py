@@ -22,7 +22,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class CopiedTable:
     """A table in both databases: how many rows it has, and a SHA-256 of them in hexadecimal."""
 
     table: str
@@ -34,7 +34,7 @@ class Whole:
 class Copy:
     """The tables of a finished copy. `resumed`: a copy that was broken off went on."""
 
-    tables: tuple[Whole, ...]
+    tables: tuple[CopiedTable, ...]
     resumed: bool
 
 
@@ -70,7 +70,7 @@ class _Run:
         self.target.finish(source.highest_ids())
         return Copy(tuple(copied), resumed)
 
-    def copy(self, source: Copied, table: Table) -> Whole:
+    def copy(self, source: Copied, table: Table) -> CopiedTable:
         """Give the target's table the rows of the source's."""
         digest, number = hashlib.sha256(), 0
         after: Key | None = None
@@ -84,10 +84,10 @@ class _Run:
             self.target_rows += len(rows)
             self._tell(len(rows))
             if upto is None:
-                return Whole(table.name, number, digest.hexdigest())
+                return CopiedTable(table.name, number, digest.hexdigest())
             after = upto
 
-    def read(self, table: Table) -> Whole:
+    def read(self, table: Table) -> CopiedTable:
         """Read the target's table as it is now."""
         digest, number = hashlib.sha256(), 0
         after: Key | None = None
@@ -96,7 +96,7 @@ class _Run:
             number += len(rows)
             after = table.key_of(rows[-1])
             self._tell(len(rows))
-        return Whole(table.name, number, digest.hexdigest())
+        return CopiedTable(table.name, number, digest.hexdigest())
 
     def _tell(self, rows: int) -> None:
         self.done += rows

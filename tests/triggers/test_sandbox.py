@@ -27,7 +27,7 @@ from memory_server.triggers import Failure, FailureKind, Outcome, Skipped, Value
 from memory_server.triggers.javascript import child, sandbox
 from memory_server.triggers.javascript.child import Child
 from memory_server.triggers.javascript.sandbox import Sandbox
-from memory_server.triggers.javascript.trial import Report, Run, check
+from memory_server.triggers.javascript.trial import Report, TrialRun, check
 from tests.conftest import PATIENCE, ROOT, until
 from tests.triggers.vectors import ERRORS, VECTORS
 
@@ -906,7 +906,7 @@ def test_an_odd_trigger_is_warned_of(shared: Sandbox, source: str, warning: str)
 def test_a_check_of_what_is_slow_ends_soon() -> None:
     ran = []
 
-    def ask(run: Run) -> Report:
+    def ask(run: TrialRun) -> Report:
         ran.append(run)
         if run.source.startswith("throw 'compiled'"):
             return Report(Failure(FailureKind.ERROR, "", 1.0), {"message": "it throws compiled"}, None, 1.0)

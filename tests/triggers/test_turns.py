@@ -11,7 +11,7 @@ from memory_server.triggers import Value
 from memory_server.triggers.javascript import turns as turns_module
 from memory_server.triggers.javascript.sandbox import Sandbox
 from memory_server.triggers.javascript.trial import SAMPLE
-from memory_server.triggers.javascript.turns import Turn, Turns
+from memory_server.triggers.javascript.turns import WorkerTurn, WorkerTurns
 from tests.conftest import PATIENCE, until
 
 ANA, BOB = Person("ana"), Person("bob")
@@ -22,12 +22,12 @@ BUSY = "(() => { const end = Date.now; let n = 0; while (n < 3e5) n++; return tr
 
 
 @pytest.fixture
-def turns(monkeypatch: pytest.MonkeyPatch) -> Turns:
+def turns(monkeypatch: pytest.MonkeyPatch) -> WorkerTurns:
     monkeypatch.setattr(turns_module, "QUANTUM", 0.0)
-    return Turns()
+    return WorkerTurns()
 
 
-def waiting(turns: Turns, *who: str) -> list[threading.Thread]:
+def waiting(turns: WorkerTurns, *who: str) -> list[threading.Thread]:
     """Threads that each take a turn, in this order, and note that they had it in the list `had` of the test."""
     threads = []
     for number, name in enumerate(who):
@@ -38,7 +38,7 @@ def waiting(turns: Turns, *who: str) -> list[threading.Thread]:
     return threads
 
 
-def order(turns: Turns, first: Turn) -> list[str]:
+def order(turns: WorkerTurns, first: WorkerTurn) -> list[str]:
     """Who has the worker, one after the other, where each gives it back."""
     turns.give_back(first)
     found = []
@@ -48,7 +48,7 @@ def order(turns: Turns, first: Turn) -> list[str]:
     return found
 
 
-def test_people_have_turns_and_the_calls_of_one_come_in_order(turns: Turns) -> None:
+def test_people_have_turns_and_the_calls_of_one_come_in_order(turns: WorkerTurns) -> None:
     first = turns.take("ana", 0)
     assert first is not None
     threads = waiting(turns, "ana", "ana", "ana", "bob", "cyn", "bob")
@@ -58,7 +58,7 @@ def test_people_have_turns_and_the_calls_of_one_come_in_order(turns: Turns) -> N
     assert turns._served == {}
 
 
-def test_the_worker_is_passed_on_to_other_people_alone(turns: Turns) -> None:
+def test_the_worker_is_passed_on_to_other_people_alone(turns: WorkerTurns) -> None:
     first = turns.take("ana", 0)
     assert first is not None
     threads = waiting(turns, "ana")
@@ -72,7 +72,7 @@ def test_the_worker_is_passed_on_to_other_people_alone(turns: Turns) -> None:
         thread.join()
 
 
-def waiting_more(turns: Turns, who: str) -> list[threading.Thread]:
+def waiting_more(turns: WorkerTurns, who: str) -> list[threading.Thread]:
     before = len(turns._waiting)
     thread = threading.Thread(target=turns.take, args=(who, PATIENCE))
     thread.start()
@@ -80,7 +80,7 @@ def waiting_more(turns: Turns, who: str) -> list[threading.Thread]:
     return [thread]
 
 
-def test_whoever_comes_new_goes_before_those_who_had_a_turn(turns: Turns) -> None:
+def test_whoever_comes_new_goes_before_those_who_had_a_turn(turns: WorkerTurns) -> None:
     ana = turns.take("ana", 0)
     assert ana is not None
     threads = waiting(turns, "bob", "ana")
@@ -97,7 +97,7 @@ def test_whoever_comes_new_goes_before_those_who_had_a_turn(turns: Turns) -> Non
     assert passed == [True]
 
 
-def test_who_did_not_get_a_turn_in_time_keeps_nobody_waiting(turns: Turns) -> None:
+def test_who_did_not_get_a_turn_in_time_keeps_nobody_waiting(turns: WorkerTurns) -> None:
     first = turns.take("ana", 0)
     assert first is not None
     assert turns.take("bob", 0.01) is None

@@ -29,7 +29,7 @@ class Part(Protocol):
         ...
 
 
-class Format(Protocol):
+class FileFormat(Protocol):
     """JSON or TOML: reads and changes one entry of a text, and no other character."""
 
     def get(self, text: str, path: Sequence[str], /) -> Any: ...
@@ -37,7 +37,7 @@ class Format(Protocol):
     def remove(self, text: str, path: Sequence[str], /) -> str: ...
 
 
-def _format(path: Path) -> Format:
+def _format(path: Path) -> FileFormat:
     return toml if path.suffix == ".toml" else jsonc
 
 

@@ -34,7 +34,7 @@ from memory_server.triggers.javascript import reasons, trial
 from memory_server.triggers.javascript.child import MALFORMED, Answers, Child, Died
 from memory_server.triggers.javascript.compat import engine_folder, position
 from memory_server.triggers.javascript.parts import parts_of
-from memory_server.triggers.javascript.turns import Turn, Turns
+from memory_server.triggers.javascript.turns import WorkerTurn, WorkerTurns
 
 SECONDS = 1.0
 """Wall-clock seconds that one trigger may take; then the worker is killed. A choice: triggers take milliseconds."""
@@ -105,7 +105,7 @@ Nearnesses = Mapping[str, float | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Reply:
     """The worker's answer for one trigger (`reply`), and how long it took."""
 
     reply: dict[str, Any]
@@ -142,7 +142,7 @@ class _Run:
 
     frame: bytes
     ends: float
-    turn: Turn
+    turn: WorkerTurn
     seconds: float
     blamed: bool
     """True if the first one has had all the time that there was."""
@@ -157,7 +157,7 @@ class Sandbox:
         """Starts no process yet. `time_zone` becomes the worker's variable TZ; it inherits nothing else."""
         self._time_zone = time_zone
         self._child: Child | None = None
-        self._turns = Turns()
+        self._turns = WorkerTurns()
         self._closing = False
 
     def run(
@@ -294,7 +294,7 @@ class Sandbox:
             return run.turn.holds
         return self._turns.pass_on(run.turn, run.ends - time.monotonic(), slow=run.seconds > SLICE)
 
-    def _try(self, trial_run: trial.Run, ends: float) -> trial.Report:
+    def _try(self, trial_run: trial.TrialRun, ends: float) -> trial.Report:
         """One run of a check. The worker is given back between two runs, so that a search can use it."""
         forced = None if trial_run.forced is None else asdict(trial_run.forced)
         turn = self._turns.take(_who(), ends - time.monotonic())
@@ -317,7 +317,7 @@ class Sandbox:
 
     def _judged(
         self, triggers: Sequence[Trigger], run: "_Run", *, blamed: bool = False, patience: float = 1.0
-    ) -> list[Answer]:
+    ) -> list[Reply]:
         """The answers to the first of these triggers, to one at least: the worker ends its stint, or dies.
 
         It is asked again once if it died before its deadline, since another process may have killed it.
@@ -402,10 +402,10 @@ def _who() -> str:
     return "" if person is None else person.name
 
 
-def _answer(reply: dict[str, Any], began: float) -> Answer:
+def _answer(reply: dict[str, Any], began: float) -> Reply:
     """With the processor time that the worker tells, since a busy machine makes no trigger slow; else what passed."""
     cpu = reply.get("cpu")
-    return Answer(
+    return Reply(
         reply,
         cpu if isinstance(cpu, float) else 1000 * (time.monotonic() - began),
     )

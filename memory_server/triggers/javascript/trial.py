@@ -55,7 +55,7 @@ class Forced:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class TrialRun:
     """One run of a trigger on trial."""
 
     source: str
@@ -76,7 +76,7 @@ class Report:
     milliseconds: float
 
 
-Ask = Callable[[Run], Report]
+Ask = Callable[[TrialRun], Report]
 
 MOST_REGEXES = 20
 """Regular expressions of a trigger that are looked at. A choice, as the next two: they bound the time of a trial."""
@@ -129,11 +129,11 @@ def check(source: str, ask: Ask) -> tuple[bool, tuple[str, ...]]:
         Unavailable: the worker cannot run.
     """
     _compile(source, ask)
-    empty = _tried(ask(Run(source, EMPTY)))
-    sample = ask(Run(source, SAMPLE))
+    empty = _tried(ask(TrialRun(source, EMPTY)))
+    sample = ask(TrialRun(source, SAMPLE))
     holds = _value(sample)
     quick = sample.milliseconds <= SLOW_MILLISECONDS
-    forced = [_tried(ask(Run(source, SAMPLE, plan))) for plan in PLANS] if quick else []
+    forced = [_tried(ask(TrialRun(source, SAMPLE, plan))) for plan in PLANS] if quick else []
     warnings = [
         *_unknown(source, ask),
         *_noticed([empty, sample, *forced]),
@@ -146,7 +146,7 @@ def check(source: str, ask: Ask) -> tuple[bool, tuple[str, ...]]:
 
 def _compile(source: str, ask: Ask) -> None:
     """Compile the trigger without running it: a `throw` in front of it ends the run first."""
-    report = ask(Run(f"throw 'compiled';\n{source}", EMPTY))
+    report = ask(TrialRun(f"throw 'compiled';\n{source}", EMPTY))
     if report.reply.get("message") == "it throws compiled":
         return
     if report.reply.get("name") != "SyntaxError":
@@ -159,7 +159,7 @@ def _unknown(source: str, ask: Ask) -> Iterator[str]:
     """Warnings of undefined names, which the runs may not have reached."""
     mentioned = names.undeclared(Reading.of(source))
     listed = json.dumps(list(mentioned)[:MOST_NAMES])
-    report = ask(Run(f"throw {listed}.filter(name => !(name in globalThis)).join(' ')", EMPTY))
+    report = ask(TrialRun(f"throw {listed}.filter(name => !(name in globalThis)).join(' ')", EMPTY))
     for name in str(report.reply.get("message", "")).removeprefix("it throws ").split()[:3]:
         if name in mentioned:
             where = names.position(source, mentioned[name])
@@ -231,7 +231,7 @@ def _slow(source: str, sample: Report, ask: Ask) -> Iterator[str]:
     for length, most in ((30, SLOW_MILLISECONDS), (3000, SLOW_ON_LONG)):
         for text in texts:
             content = (text * (1 + length // len(text)))[:length] + "\0!"
-            run = Run(source, replace(SAMPLE, messages=(Message("user", content),)))
+            run = TrialRun(source, replace(SAMPLE, messages=(Message("user", content),)))
             report = ask(run)
             if _is_slow(report, most):
                 report = ask(run)  # once more: a new worker may have been started

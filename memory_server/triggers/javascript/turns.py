@@ -10,7 +10,7 @@ worker another situation about as much."""
 
 
 @dataclass(eq=False, slots=True)
-class Turn:
+class WorkerTurn:
     """One use of the worker."""
 
     who: str
@@ -22,28 +22,28 @@ class Turn:
     come: threading.Event = field(default_factory=threading.Event)
 
 
-class Turns:
+class WorkerTurns:
     """One turn has the worker, the others wait. The worker goes to the person whose last turn ended longest ago; if
     that person has several turns, to the one that came first. So a new person waits for one trigger at most."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._holder: Turn | None = None
-        self._waiting: list[Turn] = []
+        self._holder: WorkerTurn | None = None
+        self._waiting: list[WorkerTurn] = []
         self._number = 0
         self._served: dict[str, int] = {}
         """The number of the last turn of each person; of those who were served since somebody has waited."""
 
-    def take(self, who: str, seconds: float | None) -> Turn | None:
+    def take(self, who: str, seconds: float | None) -> WorkerTurn | None:
         """Wait for a turn of a person, None for ever; None where it did not come in time."""
         with self._lock:
             self._number += 1
-            turn = Turn(who, self._number)
+            turn = WorkerTurn(who, self._number)
             self._waiting.append(turn)
             self._next()
         return turn if self._wait(turn, seconds) else None
 
-    def pass_on(self, turn: Turn, seconds: float, *, slow: bool) -> bool:
+    def pass_on(self, turn: WorkerTurn, seconds: float, *, slow: bool) -> bool:
         """Let other people go first, if any wait, and wait for the turn to come back: false where it did not.
 
         Before what is not `slow`, that is only after its QUANTUM.
@@ -58,22 +58,22 @@ class Turns:
             self._next()
         return self._wait(turn, seconds)
 
-    def are_awaited(self, turn: Turn) -> bool:
+    def are_awaited(self, turn: WorkerTurn) -> bool:
         """Return True if another person waits."""
         with self._lock:
             return self._others(turn)
 
-    def give_back(self, turn: Turn) -> None:
+    def give_back(self, turn: WorkerTurn) -> None:
         """Its work is done."""
         with self._lock:
             if turn.holds:
                 self._release(turn)
                 self._next()
 
-    def _others(self, turn: Turn) -> bool:
+    def _others(self, turn: WorkerTurn) -> bool:
         return any(waiting.who != turn.who for waiting in self._waiting)
 
-    def _release(self, turn: Turn) -> None:
+    def _release(self, turn: WorkerTurn) -> None:
         turn.holds, self._holder = False, None
         turn.come.clear()
         self._number += 1
@@ -90,7 +90,7 @@ class Turns:
         turn.holds, turn.since, self._holder = True, time.monotonic(), turn
         turn.come.set()
 
-    def _wait(self, turn: Turn, seconds: float | None) -> bool:
+    def _wait(self, turn: WorkerTurn, seconds: float | None) -> bool:
         if turn.come.is_set():
             return True
         turn.waited = True

@@ -22,7 +22,7 @@ MOST = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class DateComparison:
     """The source of a comparison, that of the date's text in it, and the text that it is compared with."""
 
     source: str
@@ -55,7 +55,7 @@ class Comparison:
         return f"`{self.source}` is true on no day: {self.date} is such as '{message.removeprefix(_FOUND)}'."
 
 
-def comparisons(source: str) -> tuple[list[Comparison], str]:
+def comparisons(source: str) -> tuple[list[DateComparison], str]:
     """The comparisons to try, and the declarations of dates that they may need.
 
     A time of day is not tried: that would take each minute.
@@ -74,7 +74,7 @@ def comparisons(source: str) -> tuple[list[Comparison], str]:
     return compared[:MOST], " ".join(f"const {name} = new Date();" for name in dict.fromkeys(declared))
 
 
-def _comparisons(reading: Reading) -> Iterator[Comparison]:
+def _comparisons(reading: Reading) -> Iterator[DateComparison]:
     for index in reading.named(*_TEXTS):
         if not reading.is_property(index):
             continue
@@ -96,8 +96,8 @@ def _comparisons(reading: Reading) -> Iterator[Comparison]:
 
 def _comparison(
     reading: Reading, begin: int, end: int, date_end: int, text: int, date: int | None = None
-) -> Comparison:
-    return Comparison(
+) -> DateComparison:
+    return DateComparison(
         reading.cut(begin, end),
         reading.cut(begin if date is None else date, date_end),
         reading.literal(text) or "",
