@@ -13,6 +13,7 @@ from memory_server.call import acting
 from memory_server.call.deadline import CALL
 from memory_server.domain.short_term import CleanupRule
 from memory_server.errors import Mend, Unavailable, Written
+from memory_server.nlp import user_words
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
 from memory_server.reader import clock
@@ -46,6 +47,7 @@ from memory_server.services.search import SearchService
 from memory_server.services.short_term import ShortTermService
 from memory_server.services.timeline import TimelineService
 from memory_server.services.turns import TurnService
+from memory_server.services.user_words import UserWordsService
 from memory_server.services.waking import WakingService
 from memory_server.settings import Settings
 from memory_server.sqlite import temporary
@@ -81,7 +83,9 @@ class Services:
         )
         # Two engines, so that no call waits for the JavaScript worker while a hook does: see `RemindingService`.
         self.triggers = tuple(LazyEngine(lambda: _engine(settings, self.queue)) for _ in range(2))
-        segmenter, learning = JiebaSegmenter(settings.cache), Learning(not settings.no_learning)
+        self.user_words = user_words.read(settings.dictionary, settings.stop_words)
+        segmenter = JiebaSegmenter(settings.cache, self.user_words)
+        learning = Learning(not settings.no_learning)
         self._add_memory(segmenter, learning)
         self._add_questions(segmenter, learning)
         self._add_care()
@@ -97,9 +101,11 @@ class Services:
         self.graph = GraphService(database, queue)
         self.facts = FactService(database, secrets, counts, queue.wake)
         self.turns = TurnService(database, queue, self.facts, Learning(learning.on and counts))
+        extractor = JiebaKeywords(segmenter, self.user_words)
+        self.own_words = UserWordsService(database, extractor, self.user_words, extractor.ignored)
         self.short_term = ShortTermService(
             database,
-            JiebaKeywords(segmenter),
+            extractor,
             random.random,
             secrets,
             counts,
@@ -148,6 +154,11 @@ class Services:
         settings, database, queue = self.settings, self.database, self.queue
         return [
             *jobs.that_load(database, queue, self.late, segmenter),
+            *(
+                [Job("take in the user's words", self.own_words.take_in, jobs.ONCE, jobs.DICTIONARY_DELAY)]
+                if self.user_words != user_words.NO_WORDS
+                else []
+            ),
             *([Job("load the re-ranker", self.reranking.load, jobs.ONCE)] if self.reranking.is_on else []),
             *([] if settings.read_only else jobs.that_find(self.projects, settings.here)),
             *jobs.that_count(database, self.calls),

@@ -55,6 +55,7 @@ class Mend(StrEnum):
     SET_ENDPOINT_KEY = "set the key of the endpoint"
     ENCRYPT_ENDPOINT = "use an encrypted address, or no key"
     CHECK_RERANKER = "start the re-ranker, or correct its setting, address or key"
+    MEND_DICTIONARY = "correct a file of words"
     INSTALL_POSTGRES = "install the extra for PostgreSQL"
     INSTALL_ENGINE = "install the engine of the triggers"
     REINSTALL_ENGINE = "install the engine of the triggers again"

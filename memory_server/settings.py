@@ -129,6 +129,14 @@ class Settings(BaseSettings):
         allow_inf_nan=False,
         description="Seconds that a search waits for the re-ranker; then the order without it holds.",
     )
+    dictionary: Annotated[Path, AfterValidator(Path.expanduser)] | None = Field(
+        default=None,
+        description="A file with words that are cut whole, such as names of people and products: jieba's user "
+        "dictionary, each line a word, and if wanted a weight and a tag.",
+    )
+    stop_words: Annotated[Path, AfterValidator(Path.expanduser)] | None = Field(
+        default=None, description="A file with words that are never keywords, one a line."
+    )
     toolsets: Names = Field(default=(), description="Offer only these toolsets, separated by commas.")
     tools: Names = Field(default=(), description="Offer only these tools.")
     exclude_tools: Names = Field(default=(), description="Offer all tools except these.")

@@ -135,6 +135,8 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
         "RERANKER": "endpoint:some-model",
         "RERANKER_URL": "http://localhost:8080/rerank",
         "RERANKER_SECONDS": "1.5",
+        "DICTIONARY": "~/words.txt",
+        "STOP_WORDS": "/data/ignored.txt",
         "TOOLSETS": "memories",
         "TOOLS": "memory_get, memory_stats,",
         "EXCLUDE_TOOLS": "memory_delete",
@@ -179,6 +181,8 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
     assert settings.embedder_url == "http://localhost:11434/v1"
     assert (settings.reranker, settings.reranker_seconds) == ("endpoint:some-model", 1.5)
     assert settings.reranker_url == "http://localhost:8080"
+    assert settings.dictionary == Path.home() / "words.txt"
+    assert settings.stop_words == Path("/data/ignored.txt")
     assert (settings.score_share, settings.cleanup_days) == (0.25, 30.5)
     assert (settings.cleanup_floor, settings.cleanup_keeps) == (-10, 0)
     assert (settings.http_place, settings.http_rate) == (("127.0.0.1", 8765), 60)

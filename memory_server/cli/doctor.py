@@ -83,6 +83,7 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
         "memories": str(health.memories),
         "embedder": coverage.embedder,
         "embeddings": f"{coverage.embedded} ready, {coverage.waiting} waiting",
+        **({"words": _words(services)} if settings.dictionary or settings.stop_words else {}),
         **({"re-ranker": settings.reranker} if settings.reranker else {}),
         "project": services.projects.here(settings.here) or "(none)",
         "tools": ", ".join(tool.name for tool in listed.chosen(settings)),
@@ -96,6 +97,11 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
         "problems": "none" if not problems else f"{len(problems)}",
     }
     return DoctorAnswer(report, problems, fixed)
+
+
+def _words(services: "Services") -> str:
+    words = services.user_words
+    return f"{len(words.weights):,} in the dictionary, {len(words.ignored):,} ignored"
 
 
 def _engine(settings: Settings) -> str:

@@ -56,6 +56,8 @@ WORDS = {
     Mend.ENCRYPT_ENDPOINT: "Name an https address with --embedder-url, or take away MEMORY_SERVER_EMBEDDER_KEY.",
     Mend.CHECK_RERANKER: "Check --reranker, --reranker-url and --reranker-seconds, the variable "
     "MEMORY_SERVER_RERANKER_KEY, and that it runs.",
+    Mend.MEND_DICTIONARY: "Write one word a line, in UTF-8. With --dictionary: WORD, WORD WEIGHT or WORD WEIGHT TAG, "
+    "such as 云图 100 nz. With --stop-words: the word alone.",
     Mend.INSTALL_POSTGRES: 'Install it with: pip install "memory-server[postgres]".',
     Mend.INSTALL_ENGINE: "Install it with: pip install quickjs-ng. For macOS on Intel it has no wheel: pip compiles it "
     "there, which needs the command line tools of Xcode.",

@@ -309,6 +309,18 @@ def spoken(text: str) -> str:
     return _SPEAKER.sub("", text)
 
 
+def messages_of(text: str) -> list[Message]:
+    """The messages of a snapshot, as far as it shows their roles; what begins without a role is the user's."""
+    starts = [match.start() for match in _ROLE.finditer(text)]
+    pieces = [text[start:end] for start, end in zip([0, *starts], [*starts, len(text)], strict=True)]
+    messages = []
+    for piece in filter(None, pieces):
+        role = _ROLE.match(piece)
+        content = piece[role.end() if role else 0 :].replace(_FURTHER, "\n")
+        messages.append(Message(piece[: role.end() - 2].lower() if role else "user", content.strip("\n")))
+    return messages
+
+
 def noted(text: str) -> str:
     """The text of a snapshot that a person wrote, without known roles: `The code of the door: 7` names no speaker."""
     return _ROLE.sub("", text)

@@ -31,6 +31,9 @@ PLAIN = frozenset(["db", "engine_idle", "log_level"])
 OF_A_CLIENT = {"project": "CLAUDE_PROJECT_DIR", "session": "CLAUDE_CODE_SESSION_ID"}
 """Variables of a client that stand for settings of a session. An engine does not inherit them."""
 
+FILES = {"dictionary", "stop_words"}
+"""Settings that name a file which an engine reads once: when it has changed, it makes another engine."""
+
 OF_A_PROCESS = (
     "TZ",
     "HOME",
@@ -92,7 +95,10 @@ def wanted(server_flags: Mapping[str, object], environment: Mapping[str, str]) -
     database = where.of(settings["db"]) if "db" in settings else defaults.database()
     if isinstance(database, Path):
         settings = {**settings, **({"db": os.path.realpath(database)} if "db" in settings else {})}
+    files = sorted(FILES & settings.keys())
+    settings |= {name: str(Path(settings[name]).expanduser().absolute()) for name in files}
     process = [environment.get(name, "") for name in OF_A_PROCESS]
+    process += [_state(settings[name]) for name in files]
     if not isinstance(database, Path):
         process += sorted(f"{name}={value}" for name, value in environment.items() if name.startswith("PG"))
     identity = json.dumps([place.name_of(database), program(), settings, process])
@@ -107,6 +113,15 @@ def wanted(server_flags: Mapping[str, object], environment: Mapping[str, str]) -
 def program() -> str:
     """Name this installation of this version."""
     return short(json.dumps([__version__, sys.executable, str(Path(__file__).parents[1])]))
+
+
+def _state(path: str) -> str:
+    """Return what changes with a file."""
+    try:
+        state = Path(path).stat()
+    except OSError:
+        return ""
+    return f"{state.st_mtime_ns} {state.st_size}"
 
 
 def _is_setting(variable: str) -> bool:

@@ -61,6 +61,8 @@ WORDS = {
     "MEMORY_SERVER_EMBEDDER_KEY.",
     Mend.CHECK_RERANKER: "The user can check --reranker, --reranker-url and --reranker-seconds, the variable "
     "MEMORY_SERVER_RERANKER_KEY, and that it runs.",
+    Mend.MEND_DICTIONARY: "The user can correct the file of --dictionary (a line: WORD, WORD WEIGHT or WORD WEIGHT "
+    "TAG) or of --stop-words (a line: a word).",
     Mend.INSTALL_POSTGRES: 'The user can install it: pip install "memory-server[postgres]".',
     Mend.INSTALL_ENGINE: "The user can install it: pip install quickjs-ng. For macOS on Intel it has no wheel: pip "
     "compiles it there, which needs the command line tools of Xcode.",

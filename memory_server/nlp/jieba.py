@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_server.nlp.compat import load_tokenizer
+from memory_server.nlp.user_words import NO_WORDS, UserWords
 
 logger = logging.getLogger(__name__)
 
@@ -24,11 +25,12 @@ class JiebaSegmenter:
     """Uses jieba's dictionary and its model for unknown words; loads them at the first use (about a second).
 
     `cache` is a folder that only the user can write to: by default jieba reads its cache from the shared temporary
-    folder, where another user could have placed a file.
+    folder, where another user could have placed a file. The words of the user are cut whole, as their weights say.
     """
 
-    def __init__(self, cache: Path) -> None:
+    def __init__(self, cache: Path, user_words: UserWords = NO_WORDS) -> None:
         self._cache = cache
+        self._user_words = user_words
         self._lock = threading.Lock()
         self._tokenizer: Any = None
         # A new memory is compared with many old ones, so the same sentences are split again and again.
@@ -44,7 +46,10 @@ class JiebaSegmenter:
                 logger.warning(
                     "the Chinese dictionary cannot be cached, so each start takes longer: %s", error
                 )
-            self._tokenizer = load_tokenizer(self._cache)
+            tokenizer = load_tokenizer(self._cache)
+            for word, weight in self._user_words.weights.items():
+                tokenizer.add_word(word, weight)
+            self._tokenizer = tokenizer
 
     def segment(self, text: str) -> list[str]:
         return list(self._segment(text) if len(text) <= REMEMBERED else self._cut(text))

@@ -3,7 +3,7 @@
 import re
 import threading
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from memory_server.domain.short_term import SEAM, Keyword, tf_idf
@@ -17,6 +17,7 @@ from memory_server.language.query import (
 from memory_server.language.text import fold, has_han, words
 from memory_server.nlp import Segmenter
 from memory_server.nlp.compat import idf_table
+from memory_server.nlp.user_words import NO_WORDS, UserWords
 
 MEDIAN_IDF = 11.9547675029
 """The inverse document frequency (IDF) of a word that is not in jieba's table, such as every English word: the median
@@ -86,10 +87,14 @@ _SINGULARS = {
 
 
 class JiebaKeywords:
-    """TF-IDF with jieba's frequencies; the table is read at the first Chinese word (0.25 s)."""
+    """TF-IDF with jieba's frequencies; the table is read at the first Chinese word (0.25 s).
 
-    def __init__(self, segmenter: Segmenter) -> None:
+    A word of the user is a keyword even if it is common or, in an alphabet, has spaces; an ignored word is none.
+    """
+
+    def __init__(self, segmenter: Segmenter, user_words: UserWords = NO_WORDS) -> None:
         self._segmenter = segmenter
+        self._user_words = user_words
         self._lock = threading.Lock()
         self._stemmer: Any = None
         self._stem = lru_cache(maxsize=STEMS)(self._stemmed)
@@ -102,8 +107,21 @@ class JiebaKeywords:
             for word in map(self._whole, _parts(token))
             if word not in _STOP_WORDS and self._tells(word)
         ]
+        weighed += [(word, word) for word in self._user_words.within(fold(text)) if not _is_han(word)]
         seconds = [(second, word) for _, word in weighed for second in self._second_spellings(word)]
-        return tf_idf(weighed, self._idf, [*self._overlapping(text), *seconds, *_days(text)])
+        also = [*self._overlapping(text), *seconds, *_days(text)]
+        return tf_idf(self._without_ignored(weighed), self._idf, self._without_ignored(also))
+
+    @cached_property
+    def ignored(self) -> frozenset[str]:
+        """The words that are never keywords, as keywords are written: without the endings of English."""
+        words_ignored = self._user_words.ignored
+        return words_ignored.union(self._stem(word) for word in words_ignored if _PLAIN.fullmatch(word))
+
+    def _without_ignored(self, pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        if not self._user_words.ignored:
+            return pairs
+        return [(word, form) for word, form in pairs if word not in self.ignored]
 
     def _overlapping(self, text: str) -> list[tuple[str, str]]:
         """Chinese words that the segmentation may have missed: 后端 if it was split into 后 and 端, 牛肉 in 牛肉面."""
@@ -115,7 +133,8 @@ class JiebaKeywords:
 
     def _whole(self, word: str) -> str:
         """Strip function words from the ends of a Chinese word that jieba made up: 算 of 来算."""
-        if len(word) > 1 and has_han(word) and word not in self._table():
+        unknown = word not in self._user_words.weights
+        if len(word) > 1 and unknown and has_han(word) and word not in self._table():
             return word.strip(_CUT_OFF)
         return word
 
@@ -139,7 +158,7 @@ class JiebaKeywords:
             return str(self._stemmer.stemWord(word))
 
     def _tells(self, word: str) -> bool:
-        if len(word) != 1:
+        if len(word) != 1 or word in self._user_words.weights:
             return 0 < len(word) <= LONGEST
         return self._idf(word) >= TELLING if has_han(word) else word.isdigit()
 
@@ -151,6 +170,11 @@ class JiebaKeywords:
     def _table(self) -> Mapping[str, float]:
         with self._lock:  # threads that come at once must not each read it
             return idf_table()
+
+
+def _is_han(word: str) -> bool:
+    """True if jieba cuts a word: it has Chinese characters only."""
+    return all(map(has_han, word))
 
 
 def _parts(token: str) -> list[str]:

@@ -41,24 +41,57 @@ class ShortTerm:
     """What `nth_settled` has read: it is asked for one place after the other, mostly of one page."""
 
     def unkeyed(self, limit: int) -> list[ShortTermMemory]:
-        """Return memories whose text was written by hand, and whose keywords are still to be found.
+        """Return memories whose text was written by hand, and whose keywords are still to be found."""
+        return self._whole("keyed = 0", {"limit": limit})
+
+    def page(self, after: int, limit: int) -> list[ShortTermMemory]:
+        """Return the memories of all conversations with ids above `after`, by id."""
+        return self._whole("id > :after", {"after": after, "limit": limit})
+
+    def _whole(self, where: str, values: dict[str, int]) -> list[ShortTermMemory]:
+        """Return memories by id.
 
         Bytes that are no UTF-8 become surrogates: one such row must not keep all others from their keywords.
         """
         rows = self.tx.rows(
-            """
+            f"""
             SELECT id, CAST(text AS BLOB), score, said_at
             FROM short_term_memories
-            WHERE keyed = 0
+            WHERE {where}
             ORDER BY id
             LIMIT :limit
             """,
-            {"limit": limit},
+            values,
         )
         return [
             ShortTermMemory(id, text.decode(errors="surrogateescape"), *columns)
             for id, text, *columns in rows
         ]
+
+    def lacking(self, pairs: Sequence[tuple[ShortTermId, str]]) -> list[tuple[ShortTermId, str]]:
+        """Return those of these pairs of a memory and a word in which the word is no keyword of the memory."""
+        return self.tx.rows(
+            """
+            SELECT CAST(p.value ->> 0 AS bigint), p.value ->> 1
+            FROM json_each(:pairs) AS p
+            WHERE NOT EXISTS (
+                SELECT 1
+                FROM short_term_keywords AS k
+                WHERE k.memory_id = CAST(p.value ->> 0 AS bigint) AND k.word = p.value ->> 1
+            )
+            """,
+            {"pairs": json.dumps(pairs, ensure_ascii=False)},
+        )
+
+    def has_keyword(self, words: Sequence[str]) -> bool:
+        """True if one of these words is a keyword of a memory."""
+        values = {"words": self.tx.array(words)}
+        return bool(
+            self.tx.value(
+                "SELECT 1 FROM short_term_keywords WHERE word IN (SELECT value FROM json_each(:words)) LIMIT 1",
+                values,
+            )
+        )
 
     def relevant(
         self, conversation: ConversationId, asking: Asking, said_before: str, limit: int | None = None
@@ -274,6 +307,13 @@ class WritableShortTerm(ShortTerm):
             values,
         )
         self.insert_keywords(memory.id, memory.text, keywords)
+
+    def delete_keywords(self, words: Sequence[str]) -> None:
+        """Delete these keywords of all memories."""
+        self.tx.send(
+            "DELETE FROM main.short_term_keywords WHERE word IN (SELECT value FROM json_each(:words))",
+            {"words": self.tx.array(words)},
+        )
 
     def insert_keywords(self, id: int, text: str, keywords: Sequence[Keyword]) -> None:
         """Store the keywords of a memory that has this text."""
