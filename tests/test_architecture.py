@@ -40,7 +40,7 @@ VAGUE = frozenset(
 OPENERS = frozenset("What Whether How Which Those Of As Who Where Why When".split())
 """First words of docstrings that do not say what a function does."""
 
-VAGUE_NAMES, OPENED_DOCSTRINGS = 53, 16
+VAGUE_NAMES, OPENED_DOCSTRINGS = 36, 6
 """How many there are still: lower these numbers with each room that is made plain, and never raise them."""
 
 
