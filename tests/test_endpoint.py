@@ -138,19 +138,21 @@ async def test_the_re_ranker_orders_what_is_found_until_it_is_away_and_the_docto
         recalled = await call(client, "recall", query="When does the harbour open?")
         assert "ordered without the re-ranker" in recalled["degraded"]
 
-    def doctor() -> "subprocess.CompletedProcess[str]":
-        command = [*server.command(*flags), "doctor"]
+    def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
+        command = [*server.command(*flags), *arguments]
         env = {**os.environ, **server.env}
         return subprocess.run(
             command, env=env, cwd=server.folder, capture_output=True, text=True, timeout=60, check=False
         )
 
-    done = doctor()
+    done = run("doctor")
     assert done.returncode == 1
     assert "re-ranker   endpoint" in done.stdout
     assert f"{local.url} cannot be reached" in done.stdout
     local.start()
-    sick, done = done, doctor()
+    searched = run("search", "When does the harbour open?")
+    assert searched.stdout.index("Gold is") < searched.stdout.index("opens at noon"), searched
+    sick, done = done, run("doctor")
     assert done.returncode == 0, done.stdout
     assert {asked.headers["Authorization"] for asked in local.asked} == {f"Bearer {KEY}"}
     for text in (server.log.read_text(), sick.stdout + sick.stderr, done.stdout + done.stderr):

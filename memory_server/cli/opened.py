@@ -76,7 +76,8 @@ def embedding(settings: Settings, *, makes: bool = False) -> Iterator["Services"
     with opened(settings, makes=makes) as services:
         if terminal.client() is None:
             services.queue.warm_up()
-            services.reranking.load()
+            if not makes:  # the command asks
+                services.reranking.load()
             services.queue.answering()
         yield services
 

@@ -77,7 +77,7 @@ class Reranking:
 
     def load(self) -> None:
         """Background work: load it, once. Where that fails, answers say why."""
-        if self._load is None:
+        if self._load is None or self._reranker is not None:
             return
         try:
             self._reranker = self._load()

@@ -231,6 +231,14 @@ def test_before_it_is_loaded_the_order_is_the_one_without_it(services_of: Open, 
     assert search(services).degraded[0].text == "ordered without the re-ranker: it is still loading"
 
 
+def test_a_check_loads_no_second_model_and_asks_the_one_that_is_here(services_of: Open, local: Local) -> None:
+    services = services_of()
+    loaded = services.reranking._reranker
+    assert services.reranking.check() is None
+    assert services.reranking._reranker is loaded
+    assert local.asked[-1].body["query"] == reranking.CHECKED[0]
+
+
 def test_logits_of_any_size_are_taken(services_of: Open, local: Local) -> None:
     services = services_of()
     _, gold, _ = plain(services)
