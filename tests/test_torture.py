@@ -7,7 +7,7 @@ from pathlib import Path
 
 import apsw
 import pytest
-from torture import commands, disk, fuzz, kills, locks, power
+from torture import commands, disk, engines, fuzz, kills, locks, power
 from torture.tally import Goes, Tally
 
 from memory_server.sqlite import pragmas
@@ -20,6 +20,7 @@ Run = Callable[[random.Random, Goes, Path], list[Tally]]
 
 PARTS: dict[str, tuple[int, Run]] = {
     "kills": (1, lambda chance, goes, folder: kills.run(chance, goes, folder, most=40)),
+    "engines": (1, lambda chance, goes, folder: engines.run(chance, goes, folder, faults=6)),
     "power": (40, power.run),
     "locks": (1, lambda chance, goes, folder: locks.run(chance, goes, folder, seconds=1.5, long_every=0)),
     "disk": (4, disk.run),

@@ -144,6 +144,7 @@ def test_many_windows_that_open_at_once_start_one_engine(server: Servers) -> Non
 async def test_what_lies_in_the_place_of_the_socket_keeps_nobody_from_being_served(
     server: Servers, foreign: str
 ) -> None:
+    server.env["MEMORY_SERVER_ENGINE_IDLE"] = "30"
     async with server() as client:
         await call(client, "write_memory", key="wifi", value="blue")
         (path,) = folder(server).glob("*-*.sock")

@@ -41,6 +41,10 @@ class Server:
         ]
         return facts
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def cpu_seconds(self) -> float:
         """User and system time of the process with all its threads."""
         return cpu_seconds(self._process.pid)
@@ -61,8 +65,8 @@ class Server:
 
 
 def ours(db: Path, *arguments: str) -> list[str]:
-    """The command line of our server."""
-    return [sys.executable, "-m", "memory_server", "--db", str(db), *arguments]
+    """The command line of our server, which serves in its own process unless the arguments say otherwise."""
+    return [sys.executable, "-m", "memory_server", "--db", str(db), "--engine", "off", *arguments]
 
 
 def wait_until_embedded(server: Server) -> float:

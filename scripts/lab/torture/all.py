@@ -1,6 +1,6 @@
 """Kills, power cuts, locks, full disks and random arguments: prints a table, and ends with 1 where anything is wrong.
 
-    python scripts/lab/torture/all.py --minutes 10 --seed 1 [--only kills,power,locks,disk,fuzz,servers,commands]
+    python scripts/lab/torture/all.py --minutes 10 [--only kills,engines,power,locks,disk,fuzz,servers,commands]
 
 The time is shared in equal parts. What was deleted and its erasing have a torture of their own: erase.py.
 """
@@ -15,11 +15,12 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[up]) for up in (1, 3)]
 
-from torture import commands, disk, fuzz, kills, locks, power, servers  # noqa: E402
+from torture import commands, disk, engines, fuzz, kills, locks, power, servers  # noqa: E402
 from torture.tally import Goes, Tally  # noqa: E402
 
 PARTS: dict[str, Callable[[random.Random, Goes, Path], list[Tally]]] = {
     "kills": kills.run,
+    "engines": engines.run,
     "power": power.run,
     "locks": locks.run,
     "disk": disk.run,

@@ -41,11 +41,11 @@ def run(chance: random.Random, goes: Goes, folder: Path, small: bool | None = No
         subprocess.run(["umount", "-l", str(place)], check=True)
 
 
-def mount(place: Path, size: int = SIZE) -> bool:
-    """Mount a small file system; false where we may not."""
+def mount(place: Path, size: int = SIZE, more: str = "mode=755") -> bool:
+    """Mount a small file system with `more` options; false where we may not."""
     if shutil.which("mount") is None or os.name == "nt" or os.geteuid() != 0:
         return False
-    options = ["-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)]
+    options = ["-t", "tmpfs", "-o", f"size={size},{more}", "tmpfs", str(place)]
     return subprocess.run(["mount", *options], capture_output=True, check=False).returncode == 0
 
 

@@ -43,8 +43,11 @@ class Server:
         command: Sequence[str] = (sys.executable, "-m", "memory_server"),
         environment: Mapping[str, str] = MappingProxyType({}),
         greets: bool = True,
+        reads: bool = True,
     ) -> None:
-        """`command` starts the program; `environment` is added. `greets` False: the caller greets it."""
+        """`command` starts the program; `environment` is added. `greets` False: the caller greets it. `reads` False:
+        nobody reads its answers.
+        """
         self.log = folder / "server.log"
         kept = {
             name: value for name, value in os.environ.items() if not name.startswith(("MEMORY_", "CLAUDE_"))
@@ -63,7 +66,8 @@ class Server:
         self._waiting: dict[object, queue.Queue[Message | None]] = {}
         self._lock = threading.Lock()
         self._ended = False
-        threading.Thread(target=self._read, daemon=True).start()
+        if reads:
+            threading.Thread(target=self._read, daemon=True).start()
         if greets:
             self.greet()
 
