@@ -8,6 +8,7 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.injection import Injected
 from memory_server.domain.recall import Found, Recallable
 from memory_server.domain.reminding import Shared
+from memory_server.language import asking
 from memory_server.services import by_words
 from memory_server.services.by_words import Told
 from memory_server.services.recall import RecallService, RecallWish
@@ -37,9 +38,14 @@ class ByMeaning:
         return sorted(likely, key=lambda hit: -hit.score)
 
     def nearest(self, text: str, caller: Caller) -> list[tuple[Found, Shared | None]]:
-        """Search for the text; return the first hits, each with the words that it shares with the text."""
-        hits = self.recall.find(text, _WISH, caller).hits
-        own_hits = [hit for hit in hits if hit.project is None][:LOOKED_AT]
+        """Search for the text; return the first hits, each with the words that it shares with the text.
+
+        There are none where it is a question for a fact that `recall` does not answer.
+        """
+        found = self.recall.find(text, _WISH, caller)
+        if asking.asks_for_a_fact(text) and not found.answered:
+            return []
+        own_hits = [hit for hit in found.hits if hit.project is None][:LOOKED_AT]
         with self.recall.database.read() as tx:
             shared = by_words.shared_by(tx, by_words.terms_of(text))
         of_row = {
