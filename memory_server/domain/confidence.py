@@ -18,6 +18,10 @@ from memory_server.domain.relevance import Boost, Numbers
 FAR = 16
 """The place in the ranking with whose score each score is compared."""
 
+UNRELATED = 0.1
+"""The score and the cosine that a text has which the question is not about. The only text of a store is compared with
+such a one: with itself it never stands out, and nothing would answer in the first minute."""
+
 FIRST = 10
 """Texts, the best of a ranking, among which a text may be said again."""
 
@@ -91,7 +95,8 @@ def inputs(ranked: Sequence[Signals], meaning: bool) -> Numbers:
 
     The number of texts that answer is estimated from their cosines with each other, so only where meaning is known.
     """
-    following = [signals.score for signals in (*ranked[1:], ranked[-1])]
+    last = ranked[-1].score if len(ranked) > 1 else UNRELATED
+    following = [*(signals.score for signals in ranked[1:]), last]
     lead = ranked[0].score - following[0]
     usual = fmean(map(_restated, ranked[:FIRST]))
     rows = [

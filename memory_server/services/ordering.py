@@ -142,7 +142,7 @@ class Ordering(Generic[Thing]):
         `lists_of` has the number of that query for each candidate, int64 of the shape (candidates,).
         """
         spread = [_spread(part_scores.cosine) for part_scores in self.scores]
-        far = [float(np.sort(totals)[-min(confidence.FAR, len(totals))]) for totals in lists]
+        far = [_far(totals) for totals in lists]
         restated, summed = self._repeated([self.candidates[row] for row in rows])
         names_unknown = self._names_unknown()
         signals = []
@@ -257,9 +257,17 @@ class Ordering(Generic[Thing]):
         return keeps
 
 
-def _spread(values: Numbers) -> tuple[float, float]:
+def _spread(cosines: Numbers) -> tuple[float, float]:
     """Return the mean and the standard deviation, which is never 0."""
-    return float(values.mean()), max(1e-3, float(values.std()))
+    compared = cosines if len(cosines) > 1 else np.append(cosines, confidence.UNRELATED)
+    return float(compared.mean()), max(1e-3, float(compared.std()))
+
+
+def _far(totals: Numbers) -> float:
+    """Return the score of the text at place FAR, or of the last one."""
+    return (
+        float(np.sort(totals)[-min(confidence.FAR, len(totals))]) if len(totals) > 1 else confidence.UNRELATED
+    )
 
 
 def _day(moment: str) -> date:
