@@ -26,7 +26,16 @@ from memory_server.language.han import TO_SIMPLIFIED
 from memory_server.language.lazy import lazy
 from memory_server.language.numbers import in_digits
 from memory_server.language.spelling import in_one_spelling
-from memory_server.language.text import HAN, KANA_AND_HANGUL, SPACELESS, Segment, fold, has_han, words
+from memory_server.language.text import (
+    HAN,
+    KANA_AND_HANGUL,
+    SPACELESS,
+    Segment,
+    fold,
+    has_han,
+    is_chinese,
+    words,
+)
 
 THRESHOLD = 0.6
 """Least Jaccard similarity, from 0 to 1, of two texts that are close in their words. Alone it would merge 46 % of the
@@ -126,8 +135,19 @@ class Text:
 
     @cached_property
     def in_one_spelling(self) -> str:
-        text = german.in_one_spelling(self.plain) if german.is_german(self.plain, self.words) else self.plain
+        text = german.in_one_spelling(self.plain) if self.is_german else self.plain
         return in_one_spelling(text) if _DIGITS.search(text) else text
+
+    @cached_property
+    def is_german(self) -> bool:
+        return german.is_german(self.plain, self.words)
+
+    @cached_property
+    def language(self) -> str:
+        """`zh`, `de` or `en`."""
+        if is_chinese(self.plain):
+            return "zh"
+        return "de" if self.is_german else "en"
 
     @cached_property
     def digits(self) -> list[str]:

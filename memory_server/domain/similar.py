@@ -27,6 +27,13 @@ ALIKE = 0.45
 BEHIND = 0.25
 """How far behind the most alike memory another one is still named."""
 
+ACROSS, ACROSS_CHANGED = 0.36, 0.32
+"""The same as ALIKE for texts in another language, which share no words but names; and where the new one tells of a
+change."""
+
+BEHIND_ACROSS, MOST_ACROSS = 0.1, 2
+"""The same as BEHIND and MOST for them."""
+
 MEASURED = "bundled"
 """The provider of the embedder with which ALIKE was measured: other models have other cosines for the same texts."""
 
@@ -74,17 +81,27 @@ class _Candidate:
 
     @cached_property
     def aligned(self) -> Aligned:
-        return updates.aligned(self.peer.text.wording, self.draft.wording)
+        return (
+            updates.aligned(self.peer.text.wording, self.draft.wording) if not self.across else updates.UNLIKE
+        )
 
     @cached_property
     def part(self) -> str:
         """The clauses of the memory that the text may replace, where it leaves others as they are."""
-        return differences.part(self.peer.text, self.draft)
+        return "" if self.across else differences.part(self.peer.text, self.draft)
+
+    @cached_property
+    def across(self) -> bool:
+        """True if the two are in different languages."""
+        return self.draft.language != self.peer.text.language
 
     @property
     def is_close(self) -> bool:
+        least = ALIKE
+        if self.across:
+            least = ACROSS_CHANGED if self.draft.wording.cues.change else ACROSS
         return self.likeness is not Likeness.DIFFERENT or (
-            self.peer.cosine is not None and self.alike >= ALIKE
+            self.peer.cosine is not None and self.alike >= least
         )
 
 
@@ -121,12 +138,7 @@ def compared(draft: Text, type: MemoryType | None, peers: Sequence[Peer]) -> Com
         and (candidate.peer.memory.superseded_by is None or candidate.likeness is Likeness.RESTATEMENT)
     ]
     close.sort(key=lambda candidate: (candidate.likeness is not Likeness.RESTATEMENT, -candidate.alike))
-    best = max((candidate.alike for candidate in close), default=0.0)
-    named = [
-        candidate
-        for candidate in close
-        if candidate.likeness is not Likeness.DIFFERENT or candidate.alike >= best - BEHIND
-    ][:MOST]
+    named = _named(close)
     replaced = None if restated else _replaced(named, near)
     return Compared(
         twin,
@@ -134,6 +146,25 @@ def compared(draft: Text, type: MemoryType | None, peers: Sequence[Peer]) -> Com
         tuple(_similar(candidate, replaced) for candidate in named),
         () if replaced is None or replaced.part else (replaced.peer.memory.id,),
     )
+
+
+def _named(close: Sequence[_Candidate]) -> list[_Candidate]:
+    """The most alike in the language of the text and in others, best first."""
+    across = _near_the_best([candidate for candidate in close if candidate.across], BEHIND_ACROSS)[
+        :MOST_ACROSS
+    ]
+    near = _near_the_best([candidate for candidate in close if not candidate.across], BEHIND)
+    chosen = {id(candidate) for candidate in (*near[: MOST - len(across)], *across)}
+    return [candidate for candidate in close if id(candidate) in chosen]
+
+
+def _near_the_best(close: Sequence[_Candidate], behind: float) -> list[_Candidate]:
+    least = max((candidate.alike for candidate in close), default=0.0) - behind
+    return [
+        candidate
+        for candidate in close
+        if candidate.likeness is not Likeness.DIFFERENT or candidate.alike >= least
+    ]
 
 
 def _similar(candidate: _Candidate, replaced: _Candidate | None) -> Similar:
@@ -146,17 +177,18 @@ def _similar(candidate: _Candidate, replaced: _Candidate | None) -> Similar:
 
 def _replaced(named: Sequence[_Candidate], all: Sequence[_Candidate]) -> _Candidate | None:
     """The memory, fact or turn that the text most probably updates, if any is likely."""
-    best, least = None, updates.LIKELY
+    best, most = None, 0.0
     for candidate in named:
-        similarities = [rival.alike for rival in all if rival is not candidate]
+        similarities = [
+            rival.alike for rival in all if rival is not candidate and rival.across == candidate.across
+        ]
         lead = candidate.alike - max(similarities, default=0.0)
         old, new, aligned = candidate.peer.text.wording, candidate.draft.wording, candidate.aligned
         if candidate.part:
             old = prepare(candidate.part, candidate.draft.segment).wording
             aligned = updates.aligned(old, new)
-        chance = updates.probability(
-            Pair(old, new, candidate.peer.cosine, lead, aligned, candidate.peer.vectors)
-        )
-        if chance >= least:
-            best, least = candidate, chance
+        pair = Pair(old, new, candidate.peer.cosine, lead, aligned, candidate.peer.vectors, candidate.across)
+        chance = updates.probability(pair)
+        if chance >= max(pair.least, most):
+            best, most = candidate, chance
     return best

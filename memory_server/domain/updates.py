@@ -15,10 +15,14 @@ from typing import Any
 import numpy as np
 
 from memory_server.domain.embedding import Vector
-from memory_server.domain.wording import Wording, is_key, kept, names_another, negates
+from memory_server.domain.wording import Wording, is_key, kept, names_another
+from memory_server.language.function_words import negates
 
 LIKELY = 0.5
 """Probability from which on an update is reported."""
+
+LIKELY_ACROSS = 0.3
+"""The same for two languages: there the model was fitted on few pairs, and is seldom sure."""
 
 FRAME = 0.5
 """Share of words in the same order from which on two texts are one sentence with other words in some places."""
@@ -32,8 +36,23 @@ CLOSE = 0.75
 SAME_THING = 0.8
 """Share of the first key that the other text must have to speak of the same thing."""
 
+CONTRADICTED = 0.7
+"""Share of words from which on two texts of which one denies what the other says are about the same."""
+
 LEAD = 0.3
 """Upper bound of the feature `lead` (similarity margin over the runner-up)."""
+
+
+_OPPOSED = (
+    "before after, with without, alway never, lov hat, lov dislik, like hat, lock unlock, open clos, allow forbid"
+    ", vor nach, mit ohne, immer nie, offen zu, 饭前 饭后, 要 别, 前 后, 可以 不能, 可以 不许, 能 不能, 喜欢 讨厌"
+)
+_OPPOSITES = {
+    word: opposite
+    for pair in (pair.split() for pair in _OPPOSED.split(", "))
+    for word, opposite in (pair, reversed(pair))
+}
+"""Stems of which one contradicts the other; some are no keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +89,10 @@ class Aligned:
         return self.ratio >= FRAME
 
 
+UNLIKE = Aligned((), 0.0)
+"""The alignment of two languages."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pair:
     """An old text and a new one; `lead` is their similarity less that of the new text and its next best match.
@@ -83,6 +106,20 @@ class Pair:
     lead: float
     aligned: Aligned
     vectors: tuple[Vector, Vector] | None = None
+    across: bool = False
+    """True if they are in different languages."""
+
+    @property
+    def model(self) -> str:
+        """The name of the model that judges it."""
+        if self.cosine is None or self.vectors is None:
+            return "words"
+        return "across" if self.across else "hybrid"
+
+    @property
+    def least(self) -> float:
+        """The probability from which on it is reported."""
+        return LIKELY_ACROSS if self.model == "across" else LIKELY
 
 
 def aligned(old: Wording, new: Wording) -> Aligned:
@@ -107,6 +144,8 @@ def inputs(pair: Pair) -> dict[str, float]:
     conflict = bool(old.numbers - new.numbers and new.numbers - old.numbers)
     before, after = old.cues, new.cues
     changed = after.change > before.change
+    negated = (before.negation > 0) != (after.negation > 0)
+    opposed = any(_opposed(place) for place in differ)
     features = {
         "lead": max(-LEAD, min(LEAD, pair.lead)),
         "longer": log((len(new.keys) + 1) / (len(old.keys) + 1)),
@@ -114,7 +153,8 @@ def inputs(pair: Pair) -> dict[str, float]:
         "changed": float(changed),
         "mended": float(after.mended > before.mended and before.trouble > 0),
         "came true": float(before.pending > after.pending),
-        "negated": float((before.negation > 0) != (after.negation > 0)),
+        "negated": float(negated),
+        "contradicted": kept(old.keys, new) * kept(new.keys, old) if negated or opposed else 0.0,
         "other number": conflict * head,
         "same numbers": float(bool(old.numbers) and old.numbers == new.numbers),
         "only numbers": float(framed and conflict and not replaced),
@@ -133,6 +173,7 @@ def inputs(pair: Pair) -> dict[str, float]:
         "cosine": cosine,
         "close and calm": max(0.0, cosine - CLOSE) * calm,
         "changed and near": cosine * changed,
+        "negated and near": cosine * negated,
     }
 
 
@@ -143,12 +184,14 @@ def probability(pair: Pair) -> float:
     """
     if names_another(pair.old, pair.new) or _begins_otherwise(pair):
         return 0.0
-    vectors = None if pair.cosine is None else pair.vectors
-    model, features = _coefficients()["words" if vectors is None else "hybrid"], inputs(pair)
-    total = model[""] + sum(model.get(name, 0.0) * value for name, value in features.items())
-    if vectors is not None:
-        total += float(np.dot(_weights("old"), vectors[0]) + np.dot(_weights("new"), vectors[1]))
-    return 1 / (1 + exp(-total))
+    coefficients, features = _fit()[pair.model], inputs(pair)
+    weights = coefficients["inputs"]
+    total = weights[""] + sum(weights.get(name, 0.0) * value for name, value in features.items())
+    if pair.model != "words" and pair.vectors is not None:
+        old, new = pair.vectors
+        total += float(np.dot(_weights(pair.model, "old"), old) + np.dot(_weights(pair.model, "new"), new))
+    likely = LIKELY if features["contradicted"] >= CONTRADICTED else 0.0
+    return max(1 / (1 + exp(-total)), likely)
 
 
 def _begins_otherwise(pair: Pair) -> bool:
@@ -159,7 +202,11 @@ def _begins_otherwise(pair: Pair) -> bool:
 
 
 def _tells(words: tuple[str, ...]) -> bool:
-    return _number(words) or any(is_key(word) or negates(word) for word in words)
+    return _number(words) or any(is_key(word) or negates(word) or word in _OPPOSITES for word in words)
+
+
+def _opposed(place: Place) -> bool:
+    return any(_OPPOSITES.get(word) in place.new for word in place.old if word in _OPPOSITES)
 
 
 def _number(words: tuple[str, ...]) -> bool:
@@ -177,13 +224,7 @@ def _fit() -> Mapping[str, Any]:
     return fit
 
 
-def _coefficients() -> Mapping[str, Mapping[str, float]]:
-    """The coefficients by the names of the inputs, and the intercept under the empty name."""
-    coefficients: Mapping[str, Mapping[str, float]] = _fit()["inputs"]
-    return coefficients
-
-
 @cache
-def _weights(which: str) -> Vector:
+def _weights(model: str, text: str) -> Vector:
     """The weights (dimensions,) of the vector of the `old` or the `new` text."""
-    return np.array(_fit()[which], np.float32)
+    return np.array(_fit()[model][text], np.float32)

@@ -9,7 +9,12 @@ from itertools import chain
 from memory_server.language import background, cues, numbers
 from memory_server.language.cues import Cues
 from memory_server.language.lazy import lazy
-from memory_server.language.query import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS, STOP_CHARACTERS
+from memory_server.language.query import (
+    CHINESE_STOP_WORDS,
+    ENGLISH_STOP_WORDS,
+    GERMAN_STOP_WORDS,
+    STOP_CHARACTERS,
+)
 from memory_server.language.text import fold, has_han
 
 MOST_WORDS = 300
@@ -20,6 +25,8 @@ CUT_OTHERWISE = 0.8
 
 _SILENT = (
     ENGLISH_STOP_WORDS
+    | GERMAN_STOP_WORDS
+    | frozenset("am bis da dem den des die du er es hat im man mit ob sie um von zu nutzer".split())
     | STOP_CHARACTERS
     | frozenset(CHINESE_STOP_WORDS)
     | frozenset(
@@ -29,9 +36,7 @@ _SILENT = (
 )
 """Words that do not tell what a text is about: notes of an assistant are about its user anyway."""
 
-_NEGATIONS = frozenset("not no never none without cannot".split())
-
-_ENDING = re.compile(r"(?<=[a-z]{3})(?:ing|ied|ies|ed|es|s|ly|er)$")
+_ENDING = re.compile(r"(?<=[a-zäöüß]{3})(?:ing|ied|ies|ed|es|s|ly|er|en|em)$")
 
 _LABEL = lazy(
     r"\b(?P<noun>[A-Za-z]+) ?#?(?P<name>\d+(?:\.\d+)*|[A-Z])\b"
@@ -127,11 +132,6 @@ def is_key(word: str) -> bool:
     return word not in _SILENT and not word[0].isdigit()
 
 
-def negates(word: str) -> bool:
-    """True if a folded word says no."""
-    return word in _NEGATIONS or word.endswith("n't") or word[0] in "不没未别勿无"
-
-
 def names_another(left: Wording, right: Wording) -> bool:
     """True if both name things of one kind, but different ones: node 3 and node 5, pve-01 and pve-02, 2023 and 2024."""
     if {noun for noun, _ in left.labels} & {
@@ -182,7 +182,7 @@ def _weight(key: str) -> float:
 @lru_cache(maxsize=10_000)
 def _stem(word: str) -> str:
     """A word without its ending, so that raised and raises are one word. It is never shown."""
-    if not word.isascii() or not word.isalpha():
+    if not word.isalpha() or has_han(word):
         return word.removesuffix("'s")
     stem = _ENDING.sub("", word)
     stem = stem.removesuffix("e") if len(stem) > 4 else stem

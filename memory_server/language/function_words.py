@@ -128,10 +128,17 @@ PRESENT_BE = {"is": True, "are": False, "am": False}
 _BE = _set("be am is are was were been being")
 _MODALS = _set("can could may might must shall should will would not")
 _PREPOSITIONS = _set("in on at for with by of from to as")
-_NEGATIONS = _set("not no never none neither nor only just")
-_NEGATIVE = ("不", "没", "别", "未", "无", "非", "勿")
-_LIMITING = (*_NEGATIVE, "只", "仅")
-"""Characters that negate or limit."""
+NEGATIONS = _set(
+    "not no never none nobody nothing neither nor cannot without nicht nie niemals nichts ohne weder"
+)
+"""Words that negate."""
+
+NEGATIVE = "不没别未无非勿"
+"""Chinese characters that negate."""
+
+_LIMITS = NEGATIONS - {"without", "ohne"} | _set("only just nur bloß")
+_LIMITING = frozenset(NEGATIVE + "只仅")
+"""Words and characters that negate or limit."""
 
 _TOTAL = ("所有", "全部", "一切", "任何", "每", "各", "大家")
 """How words for all or each start."""
@@ -201,7 +208,12 @@ class Surroundings(NamedTuple):
 
 def limits(word: str) -> bool:
     """True if `word` means not or only. A comma, a filler or 了 can change what such a word refers to."""
-    return word in _NEGATIONS or any(character in word for character in _LIMITING)
+    return word in _LIMITS or word.startswith("kein") or not _LIMITING.isdisjoint(word)
+
+
+def negates(word: str) -> bool:
+    """True if a folded word says no."""
+    return word in NEGATIONS or word.endswith("n't") or word[0] in NEGATIVE or word.startswith("kein")
 
 
 def is_short_for_is(following: str) -> bool:
@@ -226,7 +238,7 @@ def _is_article(around: Surroundings) -> bool:
 
 def _repeats_total(around: Surroundings) -> bool:
     """True if 都 only repeats a word such as 所有. Next to a negation its position changes the meaning (不都, 都不)."""
-    if around.last.endswith(_NEGATIVE) or around.following.startswith(_NEGATIVE):
+    if around.last.endswith(tuple(NEGATIVE)) or around.following.startswith(tuple(NEGATIVE)):
         return False
     return any(word.startswith(_TOTAL) for word in around.before)
 
@@ -234,7 +246,7 @@ def _repeats_total(around: Surroundings) -> bool:
 def _stresses(around: Surroundings) -> bool:
     """True if 就 only adds stress, as in 就放在, 就是; but 不就是 differs from 不是."""
     stressed = around.following.startswith(("在", "是", "来自")) or around.following.endswith("在")
-    return stressed and not around.last.endswith(_NEGATIVE)
+    return stressed and not around.last.endswith(tuple(NEGATIVE))
 
 
 def _changes_the_noun(around: Surroundings) -> bool:
@@ -278,7 +290,7 @@ _SILENT_IF: dict[str, Callable[[Surroundings], bool]] = {
     "都": _repeats_total,
     "就": _stresses,
     # 在每月一号 means 每月一号; but 不在每周一 differs from 不每周一.
-    "在": lambda around: around.following.startswith(_TIME) and not around.last.endswith(_NEGATIVE),
+    "在": lambda around: around.following.startswith(_TIME) and not around.last.endswith(tuple(NEGATIVE)),
     # 在日志里 means 在日志; but 三里 is three miles.
     "里": lambda around: "在" in "".join(around.before) and not around.last.endswith(_COUNTS),
     # 用 Redis 来做 means 用 Redis 做; but 来 alone means to come.

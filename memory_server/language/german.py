@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from memory_server.language.lazy import lazy
-from memory_server.language.query import GERMAN_STOP_WORDS
+from memory_server.language.query import ENGLISH_STOP_WORDS, GERMAN_STOP_WORDS
 
 _WORDS = GERMAN_STOP_WORDS | frozenset(
     """
@@ -17,6 +17,8 @@ _WORDS = GERMAN_STOP_WORDS | frozenset(
     """.split()
 )
 """Words that no English text has."""
+
+_ENGLISH = ENGLISH_STOP_WORDS - {"am", "an", "do", "hat", "her", "in", "so", "was"}
 
 _LETTERS = re.compile("[äöüß]", re.IGNORECASE)
 
@@ -74,9 +76,17 @@ _ORDINAL = lazy(
 _DECIMAL = re.compile(r"(?<![\d,.])(\d+),(\d{1,2})(?![\d,])")
 
 
+_OF_BOTH = frozenset(
+    "am bin bis da dem den des die du er es hab hat im man mit sie um vom von vor war wen zu".split()
+)
+"""German words that English texts have too, as words of their own, names or signs."""
+
+
 def is_german(text: str, words: Collection[str]) -> bool:
     """True if a text with these folded words is German."""
-    return _LETTERS.search(text) is not None or not _WORDS.isdisjoint(words)
+    if _LETTERS.search(text) is not None or not _WORDS.isdisjoint(words):
+        return True
+    return not _OF_BOTH.isdisjoint(words) and _ENGLISH.isdisjoint(words)
 
 
 def in_one_spelling(text: str) -> str:

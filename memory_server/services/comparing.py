@@ -4,6 +4,8 @@ from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
+
 from memory_server.domain import differences, fact_text, parts, similar, updates
 from memory_server.domain.caller import Caller
 from memory_server.domain.consolidation import THRESHOLD, Likeness, Text, may_be_close
@@ -11,6 +13,7 @@ from memory_server.domain.consolidation import compare as likeness
 from memory_server.domain.edge import line_of
 from memory_server.domain.embedding import Embedded, Vector
 from memory_server.domain.fact import FactFilter, Home, Scope, home
+from memory_server.domain.languages import neutral
 from memory_server.domain.memory import Filter, Memory, MemoryId, MemoryType, Passage, Similar
 from memory_server.domain.similar import Compared, Peer
 from memory_server.domain.wording import is_key
@@ -55,7 +58,7 @@ def compare(tx: Tx, written: Written, texts: PreparedTexts, without: Container[i
 
     Where the text says again what has been superseded, its successor is named too.
     """
-    fresh = written.fresh if written.fresh and similar.comparable(written.fresh.space) else None
+    fresh = _comparable(written.fresh)
     if fresh is None or not written.homes:
         peers = _memories(tx, written, fresh, texts, without)
     else:
@@ -92,10 +95,22 @@ def _memories(
     memories = {memory.id: memory for memory in (*near, *close)}
     compared_ids = [id for id in dict.fromkeys([*sharing, *cosines]) if id in memories]
     return [
-        Peer(memory, texts.of(memory.content), cosines.get(memory.id), vectors.get(memory.id))
+        _peer(memory, texts, vectors.get(memory.id))
         for memory in map(memories.__getitem__, compared_ids)
         if memory.person == written.person
     ]
+
+
+def _peer(compared: Memory | Passage, texts: PreparedTexts, vectors: tuple[Vector, Vector] | None) -> Peer:
+    cosine = None if vectors is None else float(np.dot(*vectors))
+    return Peer(compared, texts.of(compared.content), cosine, vectors)
+
+
+def _comparable(fresh: Fresh | None) -> Fresh | None:
+    """Return the vector of a text without its language; None where cosines do not tell that texts are close."""
+    if fresh is None or not similar.comparable(fresh.space):
+        return None
+    return replace(fresh, vectors=tuple(neutral(fresh.vectors)))
 
 
 def _passages(tx: Tx, kind: Embedded, filter: TextFilter, fresh: Fresh, texts: PreparedTexts) -> list[Peer]:
@@ -105,13 +120,9 @@ def _passages(tx: Tx, kind: Embedded, filter: TextFilter, fresh: Fresh, texts: P
         return []
     read = _facts if kind is Embedded.FACTS else _turns
     passages, vectors = tx.together(
-        lambda: read(tx, list(near)), lambda: tx.embeddings.vectors_of(fresh.space_id, list(near), kind)
+        lambda: read(tx, list(near)), lambda: _vectors(tx, fresh, list(near), kind)
     )
-    return [
-        Peer(passage, texts.of(passage.content), near[passage.row], (vectors[passage.row], fresh.vectors[0]))
-        for passage in passages
-        if passage.row in vectors
-    ]
+    return [_peer(passage, texts, vectors[passage.row]) for passage in passages if passage.row in vectors]
 
 
 def _facts(tx: Tx, ids: Sequence[int]) -> list[Passage]:
@@ -160,12 +171,15 @@ def _close(tx: Tx, text: Text, ids: Sequence[MemoryId], texts: PreparedTexts) ->
     return tx.memories.select_if(ids, is_close) if ids else ()
 
 
-def _vectors(tx: Tx, fresh: Fresh | None, ids: Sequence[MemoryId]) -> dict[int, tuple[Vector, Vector]]:
-    """Return the vectors of memories, each beside that of the text; both have the shape (dimensions,)."""
+def _vectors(
+    tx: Tx, fresh: Fresh | None, ids: Sequence[int], kind: Embedded = Embedded.MEMORIES
+) -> dict[int, tuple[Vector, Vector]]:
+    """Return the vectors of texts, each beside that of the text and of the shape (dimensions,)."""
     if fresh is None or not ids:
         return {}
-    vectors = tx.embeddings.vectors_of(fresh.space_id, ids)
-    return {id: (vector, fresh.vectors[0]) for id, vector in vectors.items()}
+    vectors = tx.embeddings.vectors_of(fresh.space_id, ids, kind)
+    neutral_vectors = neutral(list(vectors.values()))
+    return {id: (vector, fresh.vectors[0]) for id, vector in zip(vectors, neutral_vectors, strict=True)}
 
 
 def _phrases(text: Text) -> list[str]:

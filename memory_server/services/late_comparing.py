@@ -32,6 +32,9 @@ KEPT = 50
 TOLD = 3
 """Notices that one answer tells."""
 
+CLOSEST = 3
+"""Notices of what is closest to one new thing, where it may replace nothing."""
+
 
 @dataclass(slots=True)
 class LateComparing:
@@ -114,7 +117,7 @@ class LateComparing:
         return None
 
     def _keep(self, later: "_Later") -> None:
-        """Keep a notice of what the new thing may replace, else of what is closest."""
+        """Keep notices of what the new thing may replace, else of what is closest."""
         compared, written = later.compared, later.written
         replaced = [
             similar
@@ -122,7 +125,7 @@ class LateComparing:
             if similar.memory.id in compared.maybe_replaced and similar.memory.id not in later.known_older
         ]
         close = [similar for similar in compared.similar if similar.memory.id not in later.known_close]
-        for similar in (replaced or close)[:1]:
+        for similar in replaced or close[:CLOSEST]:
             old = thing(similar.memory)
             notice = Notice(later.new.handle, old.handle, similar.differs, bool(replaced))
             if (notice.new, notice.old) not in self._pairs:

@@ -146,6 +146,48 @@ def test_only_the_project_of_a_memory_is_told(home: Home) -> None:
     assert len(home.late.take(Caller(project=Project("garden", "garden")))) == 1
 
 
+BESIDE = (
+    "Der Klavierunterricht ist dienstags um 16 Uhr.",
+    "Unser Hund frisst nur noch einmal am Tag.",
+    "Meine Schwester ist nach Rostock gezogen.",
+    "Die Chorprobe ist wegen des Umbaus in der Schule.",
+    "Die Miete steigt auf 910 Euro.",
+    "Besuch ist auch nach 21 Uhr in Ordnung.",
+    "Der Kurs geht um halb sieben los.",
+    "Montags gehen wir schwimmen.",
+    "The library closes at 8 pm on Thursdays.",
+    "Theo takes the 7:12 bus to school.",
+    "Nora does not eat pork.",
+    "The rucksack weighs 11 kg.",
+    "The cleaner comes every two weeks.",
+    "My brother works at the hospital.",
+    "The kettle is broken, it leaks.",
+    "Grandpa feeds the ducks on Saturdays.",
+)
+"""Notes of everyday life, each about something else."""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The swimming lesson is on Tuesdays at 5 pm.", "Der Schwimmkurs ist jetzt freitags um 16 Uhr."),
+        (
+            "Die Katze bekommt zweimal am Tag Futter.",
+            "The cat is fed three times a day since she lost weight.",
+        ),
+        ("妹妹上小学三年级。", "My little sister is in fourth grade now."),
+        ("The baker is closed on Mondays.", "面包店星期一不营业。"),
+    ],
+)
+def test_what_another_language_says_of_it_is_named_before_what_shares_the_language(
+    home: Home, old: str, new: str
+) -> None:
+    home.work()
+    for text in (*BESIDE, old):
+        home.store(text)
+    assert len(BESIDE) + 1 in [similar.memory.id for similar in home.store(new).similar]
+
+
 def test_a_memory_may_replace_a_fact_until_that_is_written_anew(home: Home, clock: Clock) -> None:
     home.work()
     home.write("allotment.gate_code", "4711")
@@ -249,6 +291,7 @@ def test_facts_and_turns_of_other_projects_and_later_ones_are_not_compared(home:
     assert [(notice.new, notice.old) for notice in late.late.take(HOME)] == [
         ("m2", "m1"),
         ("f allotment.gate_code", "m2"),
+        ("f allotment.gate_code", "m1"),
     ]
 
 

@@ -3,8 +3,10 @@
 `pairs.jsonl` has pairs of notes: an update of the old one, a restatement of it, or one to be kept apart; in English,
 Chinese and both. They were written from meaning alone, before the rules. `pairs_more.jsonl` are by the author of the
 rules; in `pairs_tempting.jsonl` most pairs to be kept apart look like updates, and most updates have no word that says
-so. `pairs_others.jsonl` are by seven authors who knew neither the rules nor the other pairs. These fit the model of
-memory_server/domain/updates.py. `pairs_held.jsonl` are by one more such author: nothing was chosen by them.
+so. `pairs_others.jsonl` are by seven authors who knew neither the rules nor the other pairs; `pairs_german.jsonl` are
+in German, or contradict. These fit the models of memory_server/domain/updates.py. `pairs_held.jsonl` are by one more
+such author: nothing was chosen by them. `pairs_home.jsonl` has all kinds of pairs of everyday life in four languages
+(the last is a mixture), written before the rules about German and about other languages.
 
 All old notes of an author are stored in one store, through the services and with the bundled embedder. Then each new
 note is stored and taken away again.
@@ -50,9 +52,16 @@ FOLDER = Path(__file__).parent
 COEFFICIENTS = FOLDER.parents[2] / "memory_server/domain/updates.json"
 CALLER = Caller("restated")
 BESIDE = Caller("restated", "s", Project("p", "p"))
+CHANGED = ("update", "contradiction")
 KINDS = ("trivial", "restatement", "update", "contradiction", "apart")
 
-FITTED = ("pairs.jsonl", "pairs_more.jsonl", "pairs_tempting.jsonl", "pairs_others.jsonl")
+FITTED = (
+    "pairs.jsonl",
+    "pairs_more.jsonl",
+    "pairs_tempting.jsonl",
+    "pairs_others.jsonl",
+    "pairs_german.jsonl",
+)
 HELD = "pairs_held.jsonl"
 
 RIDGE = 10.0
@@ -321,24 +330,24 @@ def _share(claims: Sequence[bool]) -> str:
 
 
 def fit(found: Sequence[Answer]) -> dict[str, Any]:
-    """The coefficients with and without vectors; prints how well the model does for authors that it has not seen."""
-    inputs = {}
-    vectors: Numbers = np.zeros(0)
-    for model, blind in (("hybrid", False), ("words", True)):
-        samples = _samples(found, blind)
+    """The coefficients of each model; prints how well it does for authors that it has not seen."""
+    models = {}
+    for model in ("hybrid", "across", "words"):
+        samples = _samples(found, model)
         _cross_check(model, samples, found)
         intercept, weights, own = _fitted(samples)
         names = ["", *samples.names]
-        inputs[model] = {
-            name: round(float(weight), 3) for name, weight in zip(names, [intercept, *weights], strict=True)
+        models[model] = {
+            "inputs": {
+                name: round(float(weight), 3)
+                for name, weight in zip(names, [intercept, *weights], strict=True)
+            }
         }
-        vectors = vectors if vectors.size else own
-    turn, old, new = vectors.reshape(3, -1)
-    return {
-        "inputs": inputs,
-        "old": np.round(ALONE * old - turn, 3).tolist(),
-        "new": np.round(ALONE * new + turn, 3).tolist(),
-    }
+        if own.size:
+            turn, old, new = own.reshape(3, -1)
+            models[model]["old"] = np.round(ALONE * old - turn, 3).tolist()
+            models[model]["new"] = np.round(ALONE * new + turn, 3).tolist()
+    return models
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,16 +366,19 @@ class Samples:
         )
 
 
-def _samples(found: Sequence[Answer], blind: bool) -> Samples:
+def _samples(found: Sequence[Answer], model: str) -> Samples:
+    blind = model == "words"
     inputs, vectors, right, groups = [], [], [], []
     for number, answer in enumerate(found):
         for each in answer.asked:
             if names_another(each.old, each.new) or each.vectors is None:  # such a pair is never asked about
                 continue
+            if not blind and each.model != model:
+                continue
             inputs.append(updates.inputs(replace(each, cosine=None) if blind else each))
             old, new = each.vectors
             vectors.append(np.zeros(0) if blind else np.hstack([new - old, ALONE * old, ALONE * new]))
-            right.append(answer.pair.kind == "update" and each.old.plain == _plain(answer.content))
+            right.append(answer.pair.kind in CHANGED and each.old.plain == _plain(answer.content))
             groups.append(number)
     names = list(inputs[0])
     rows = np.array([[each[name] for name in names] for each in inputs])
@@ -408,7 +420,7 @@ def _cross_check(model: str, samples: Samples, found: Sequence[Answer]) -> None:
         ):
             best[group] = max(best[group], (chance, bool(is_right)))
         these = [number for number, each in enumerate(found) if _author(each.pair) == author]
-        updated = [number for number in these if found[number].pair.kind == "update"]
+        updated = [number for number in these if found[number].pair.kind in CHANGED]
         for least in (0.4, 0.5, 0.6, 0.7):
             named = [best[number][1] and best[number][0] >= least for number in updated]
             wrong = [best[number][0] >= least for number in these if number not in updated]
