@@ -39,9 +39,9 @@ def choose(settings: Settings, spaces: Sequence[Space]) -> Embedder:
         case ("auto", _, _):
             if spaces and spaces[0].provider in (SENTENCE_TRANSFORMERS, OPENAI):
                 return load(spaces[0], settings)
-            return _bundled_or_hashing()
+            return _bundled_or_hashing(settings)
         case ("bundled", _, _):
-            return _bundled()
+            return _bundled(settings)
         case ("hashing", _, _):
             return HashingEmbedder()
         case ("openai", _, model):
@@ -61,7 +61,7 @@ def load(space: Space, settings: Settings) -> Embedder:
     """
     match space.provider:
         case "bundled":
-            embedder: Embedder = _bundled()
+            embedder: Embedder = _bundled(settings)
         case "hashing":
             embedder = HashingEmbedder()
         case "openai":
@@ -115,16 +115,16 @@ def _endpoint(settings: Settings) -> "Endpoint":
     return Endpoint(settings.embedder_url, key)
 
 
-def _bundled_or_hashing() -> Embedder:
+def _bundled_or_hashing(settings: Settings) -> Embedder:
     try:
-        return _bundled()
+        return _bundled(settings)
     except Unavailable as error:
         logger.error("%s Meaning is replaced by spelling.", error)
         return HashingEmbedder()
 
 
-def _bundled() -> Embedder:
-    return bundled_class()()
+def _bundled(settings: Settings) -> Embedder:
+    return bundled_class()(reads_tokens=not settings.no_token_vectors)
 
 
 def bundled_class() -> "type[BundledEmbedder]":

@@ -152,6 +152,10 @@ class Settings(BaseSettings):
         default=False,
         description="Learn nothing from what sessions use and ask in vain, and use nothing of what was learnt.",
     )
+    no_token_vectors: bool = Field(
+        default=False,
+        description="Keep no vectors of single tokens, by which a search reads the best memories once more.",
+    )
     hooks_off: Names = Field(
         default=(),
         description="Hooks that do nothing: SessionStart, UserPromptSubmit, Stop, PreCompact, SessionEnd, or `all`.",

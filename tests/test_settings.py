@@ -144,6 +144,7 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
         "ALLOW_SECRETS": "1",
         "NO_DIGESTS": "1",
         "NO_LEARNING": "1",
+        "NO_TOKEN_VECTORS": "1",
         "NO_SOCKET": "1",
         "NO_EARLY_ANSWERS": "1",
         "HOOKS_OFF": "Stop,SessionEnd",
@@ -175,6 +176,7 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
     assert settings.hooks_off == ("Stop", "SessionEnd")
     assert (settings.read_only, settings.allow_secrets, settings.no_digests) == (True, True, True)
     assert settings.no_learning
+    assert settings.no_token_vectors
     assert settings.no_early_answers
     assert (settings.engine, settings.engine_idle) == ("off", 5)
     assert (settings.embedder, settings.log_level, settings.session) == ("hashing", "ERROR", "s1")

@@ -1,9 +1,9 @@
 """The port that turns texts into vectors."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from memory_server.domain.embedding import Space, Vector
+from memory_server.domain.embedding import Reading, Space, Vector
 
 
 class Embedder(Protocol):
@@ -19,3 +19,35 @@ class Embedder(Protocol):
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """The vectors of stored texts, in order; a text's vector does not depend on the other texts of the call."""
         ...
+
+
+@runtime_checkable
+class TokenReader(Protocol):
+    """An embedder that also gives the vectors of tokens, from the run that embeds the text."""
+
+    @property
+    def reads_tokens(self) -> bool:
+        """False where they are switched off: then readings have none."""
+        ...
+
+    def read_questions(self, texts: Sequence[str]) -> list[Reading]: ...
+
+    def read_documents(self, texts: Sequence[str]) -> list[Reading]: ...
+
+
+def read_questions(embedder: Embedder, texts: Sequence[str]) -> list[Reading]:
+    """Return the vectors of questions, with those of their tokens where the embedder has them."""
+    if isinstance(embedder, TokenReader):
+        return embedder.read_questions(texts)
+    return [Reading(vector) for vector in embedder.embed_questions(texts)]
+
+
+def read_documents(embedder: Embedder, texts: Sequence[str]) -> list[Reading]:
+    """Return the vectors of stored texts, with those of their tokens where the embedder has them."""
+    if isinstance(embedder, TokenReader):
+        return embedder.read_documents(texts)
+    return [Reading(vector) for vector in embedder.embed_documents(texts)]
+
+
+def reads_tokens(embedder: Embedder) -> bool:
+    return isinstance(embedder, TokenReader) and embedder.reads_tokens

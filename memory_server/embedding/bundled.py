@@ -16,10 +16,12 @@ os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 import onnxruntime
 from numpy.typing import NDArray
 
-from memory_server.domain.embedding import Space, Vector
+from memory_server.domain.embedding import Reading, Space, Tokens, Vector
+from memory_server.embedding import token_space
 from memory_server.embedding.fingerprint import digest_of_files, fingerprinted
 from memory_server.embedding.unicode import well_formed
 from memory_server.embedding.unigram import Unigram
+from memory_server.language.text import has_han
 
 MODEL_FILE = "model.onnx"
 """The network, with its weights."""
@@ -100,41 +102,63 @@ class BundledEmbedder:
     or a short text, that is embedded while another thread embeds many, goes first.
     """
 
-    def __init__(self, folder: Path = _FOLDER) -> None:
-        """Load the files, which takes about 0.2 s."""
+    def __init__(self, folder: Path = _FOLDER, *, reads_tokens: bool = True) -> None:
+        """Load the files, which takes about 0.2 s. Without `reads_tokens` readings have no tokens."""
         self._tokenizer = Unigram(folder / TOKENIZER_FILE)
         self._session = _session(folder / MODEL_FILE)
         self._space = _space(folder)
         self._turns = _Turns()
+        self._token_space = token_space.load(folder) if reads_tokens else None
 
     @property
     def space(self) -> Space:
         return self._space
 
+    @property
+    def reads_tokens(self) -> bool:
+        return self._token_space is not None
+
     def embed_questions(self, texts: Sequence[str]) -> list[Vector]:
-        return self._embed(QUERY_PROMPT, texts, first=True)
+        return [reading.vector for reading in self.read_questions(texts)]
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        return self._embed(DOCUMENT_PROMPT, texts, first=False)
+        return [reading.vector for reading in self.read_documents(texts)]
 
-    def _embed(self, prompt: str, texts: Sequence[str], first: bool) -> list[Vector]:
+    def read_questions(self, texts: Sequence[str]) -> list[Reading]:
+        return self._read(QUERY_PROMPT, texts, first=True)
+
+    def read_documents(self, texts: Sequence[str]) -> list[Reading]:
+        return self._read(DOCUMENT_PROMPT, texts, first=False)
+
+    def _read(self, prompt: str, texts: Sequence[str], first: bool) -> list[Reading]:
         sums = np.zeros((len(texts), DIMENSIONS), np.float32)
-        runs = list(_runs(self._windows(prompt, texts)))
+        tokens: list[list[Tokens]] = [[] for _ in texts]
+        rarities: list[list[float]] = [[] for _ in texts]
+        prefix = self._tokenizer.ids(prompt)
+        runs = list(_runs(self._windows(prefix, prompt, texts)))
         for run in runs:
-            for window, vector in zip(run, self._in_turn(run, first or len(runs) == 1), strict=True):
-                sums[window.text] += vector
-        return [_unit(row) for row in sums]
+            vectors, states = self._in_turn(run, first or len(runs) == 1)
+            for row, window in enumerate(run):
+                sums[window.text] += vectors[row]
+                if self._token_space is not None:
+                    mean = self._token_space.mean(prompt == QUERY_PROMPT, has_han(texts[window.text]))
+                    content = slice(1 + len(prefix), len(window.ids) - 1)
+                    tokens[window.text].append(self._token_space.pack(states[row, content], mean))
+                    rarities[window.text] += self._tokenizer.rarities(window.ids[content])
+        return [
+            Reading(_unit(total), token_space.kept(of_text, rare))
+            for total, of_text, rare in zip(sums, tokens, rarities, strict=True)
+        ]
 
-    def _in_turn(self, run: list[_Window], first: bool) -> NDArray[np.float32]:
+    def _in_turn(self, run: list[_Window], first: bool) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         if not first:
             self._turns.wait()
-            return self._vectors(run)
+            return self._run(run)
         with self._turns.first():
-            return self._vectors(run)
+            return self._run(run)
 
-    def _windows(self, prompt: str, texts: Sequence[str]) -> list[_Window]:
-        """Split every text into windows; each starts with the prompt."""
-        prefix = self._tokenizer.ids(prompt)
+    def _windows(self, prefix: list[int], prompt: str, texts: Sequence[str]) -> list[_Window]:
+        """Split every text into windows; each starts with the prompt, whose tokens are `prefix`."""
         room = MAX_TOKENS - len(prefix) - 2
         return [
             _Window(text, [_BEGIN, *prefix, *part, _END])
@@ -142,17 +166,19 @@ class BundledEmbedder:
             for part in _parts(self._tokenizer.ids(prompt + well_formed(content))[len(prefix) :], room)
         ]
 
-    def _vectors(self, run: list[_Window]) -> NDArray[np.float32]:
-        """The vectors of the windows, of length 1: (windows, dimensions)."""
+    def _run(self, run: list[_Window]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return the vectors of the windows, of length 1: (windows, dimensions); and the states of their tokens:
+        (windows, tokens with padding, dimensions), without tokens where none are read.
+        """
         length = max(len(window.ids) for window in run)
         ids = np.full((len(run), length), _PAD, np.int64)
         mask = np.zeros((len(run), length), np.int64)
         for row, window in enumerate(run):
             ids[row, : len(window.ids)] = window.ids
             mask[row, : len(window.ids)] = 1
-        vectors: NDArray[np.float32]
-        (vectors,) = self._session.run(None, {"input_ids": ids, "attention_mask": mask})
-        return vectors
+        names = ["sentence_embedding", *([token_space.OUTPUT] if self.reads_tokens else [])]
+        vectors, *states = self._session.run(names, {"input_ids": ids, "attention_mask": mask})
+        return vectors, states[0] if states else np.zeros((len(run), 0, DIMENSIONS), np.float32)
 
 
 def _session(model: Path) -> onnxruntime.InferenceSession:
@@ -163,7 +189,11 @@ def _session(model: Path) -> onnxruntime.InferenceSession:
     # The arena never returns memory: after one long text it kept 100 MB more, and was not faster.
     options.enable_cpu_mem_arena = False
     options.enable_mem_pattern = False
-    return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(
+        token_space.with_output(model.read_bytes()), options, providers=["CPUExecutionProvider"]
+    )
+    session._model_bytes = None  # 27 MB that it would hold for another try with other providers
+    return session
 
 
 def _space(folder: Path) -> Space:

@@ -9,7 +9,7 @@ import json
 import re
 import unicodedata
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -52,6 +52,10 @@ class Unigram:
             text = step(text)
         words = text.split(" ") if text else []
         return [id for word in words for id in self._likeliest(_SPACE + word)]
+
+    def rarities(self, ids: Sequence[int]) -> list[float]:
+        """The rarity of these pieces: minus the logarithm of their probability."""
+        return [-self._scores[id] for id in ids]
 
     def _likeliest(self, word: str) -> Iterator[int]:
         """Return the ids of the pieces of one word; unknown characters beside each other are one piece."""

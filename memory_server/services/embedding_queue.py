@@ -10,14 +10,14 @@ from typing import TypeVar
 import numpy as np
 
 from memory_server.call import deadline
-from memory_server.domain.embedding import Space, Vector
-from memory_server.embedding import Embedder
+from memory_server.domain.embedding import Reading, Space
+from memory_server.embedding import Embedder, read_documents, read_questions
 from memory_server.errors import Problem, Unreachable
 from memory_server.language.tokens import estimate
 from memory_server.services.answering import LOADING, PATIENCE, Embedders
 from memory_server.services.coverage import Coverage, coverage_in
 from memory_server.services.filling import Filling
-from memory_server.services.meaning import Answering, Fresh, Meaning, Unanswered
+from memory_server.services.meaning import Answering, Fresh, Meaning, Unanswered, tokens_of
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
 
@@ -143,14 +143,13 @@ class EmbeddingQueue:
         if isinstance(answering, Unanswered):
             return answering
         embedder = answering.embedder
-        vectors: tuple[Vector, ...] | Problem = ()
+        readings: list[Reading] | Problem = []
         if texts:
-            vectors = self.embed_in_time(
-                embedder, lambda: tuple(embedder.embed_questions(texts)), seconds - waited
-            )
-        if isinstance(vectors, Problem):
-            return Unanswered(vectors)
-        return Meaning(answering.space_id, embedder.space, vectors)
+            readings = self.embed_in_time(embedder, lambda: read_questions(embedder, texts), seconds - waited)
+        if isinstance(readings, Problem):
+            return Unanswered(readings)
+        vectors = tuple(reading.vector for reading in readings)
+        return Meaning(answering.space_id, embedder.space, vectors, tokens_of(readings))
 
     def embed_in_time(
         self, embedder: Embedder, embed: Callable[[], Answer], seconds: float | None = None
@@ -174,11 +173,11 @@ class EmbeddingQueue:
         if answering is None or sum(map(estimate, texts)) > AT_ONCE:
             return None
         embedder = answering.embedder
-        vectors = self.embed_in_time(embedder, lambda: embedder.embed_documents(texts))
-        if isinstance(vectors, Problem):
+        readings = self.embed_in_time(embedder, lambda: read_documents(embedder, texts))
+        if isinstance(readings, Problem):
             return None
-        arrays = tuple(np.asarray(vector, dtype=np.float32) for vector in vectors)
-        return Fresh(answering.space_id, embedder.space, texts, arrays)
+        arrays = tuple(np.asarray(reading.vector, dtype=np.float32) for reading in readings)
+        return Fresh(answering.space_id, embedder.space, texts, arrays, tokens_of(readings))
 
     def _wait(self) -> float:
         """Wait a moment while the server warms up; return the seconds that it took."""

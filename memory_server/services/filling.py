@@ -1,6 +1,7 @@
 """Embeds what waits in the queue, in the background and across several processes."""
 
 import logging
+import sys
 import threading
 import uuid
 from collections import deque
@@ -12,12 +13,12 @@ from itertools import accumulate
 import numpy as np
 
 from memory_server.call.deadline import CALL
-from memory_server.domain.embedding import Embedded
+from memory_server.domain.embedding import Embedded, Reading
 from memory_server.domain.moment import timestamp
-from memory_server.embedding import Embedder
+from memory_server.embedding import Embedder, read_documents, reads_tokens
 from memory_server.errors import Unavailable, Unreachable
 from memory_server.services.answering import Embedders
-from memory_server.services.meaning import Fresh, name
+from memory_server.services.meaning import Fresh, name, tokens_of
 from memory_server.storage.database import Database
 from memory_server.storage.vectors import KnownSpace, Waiting
 
@@ -53,6 +54,8 @@ class Filling:
         self._clock = clock
         self._holder = uuid.uuid4().hex
         self._leased: int | None = None
+        self._without_tokens: dict[int, int] = {}
+        """For each space the id below which memories may still lack tokens; 0 when all have them."""
         self._stopping = threading.Event()
         self._embedding = threading.Lock()
         self.embedded: deque[tuple[Embedded, int, Fresh]] = deque(maxlen=LATE)
@@ -82,6 +85,7 @@ class Filling:
         """Embed all that waits in every space whose embedder is here; complete spaces become active."""
         for known_space, embedder in self._embedders.of_spaces():
             self._fill(known_space, embedder)
+            self._fill_tokens(known_space, embedder)
 
     def _fill(self, known_space: KnownSpace, embedder: Embedder) -> None:
         while not self._stopping.is_set():
@@ -122,19 +126,45 @@ class Filling:
             if not batch:
                 return 0
             try:
-                vectors = iter(
-                    embedder.embed_documents([text for waiting in batch for text in waiting.texts])
-                )
+                read = _read(embedder, batch)
             except Unreachable as error:
                 self._embedders.lose(embedder, error.problem)
                 raise
             with self._database.write(patience) as tx:
-                for waiting in batch:
-                    text_vectors = [np.asarray(next(vectors), dtype=np.float32) for _ in waiting.texts]
-                    if tx.embeddings.insert(space_id, waiting, text_vectors):
-                        fresh = Fresh(space_id, embedder.space, tuple(waiting.texts), tuple(text_vectors))
+                for waiting, readings in zip(batch, read, strict=True):
+                    vectors = [np.asarray(reading.vector, dtype=np.float32) for reading in readings]
+                    if tx.embeddings.insert(space_id, waiting, vectors):
+                        if kind is Embedded.MEMORIES:
+                            tx.token_vectors.insert(space_id, waiting, tokens_of(readings))
+                        fresh = Fresh(space_id, embedder.space, tuple(waiting.texts), tuple(vectors))
                         self.embedded.append((kind, waiting.id, fresh))
             return len(batch)
+
+    def _fill_tokens(self, known_space: KnownSpace, embedder: Embedder) -> None:
+        """Read the tokens of memories that were embedded without them, the newest first; once while this process runs.
+
+        What is stored meanwhile is embedded before the next batch.
+        """
+        while reads_tokens(embedder) and not self._stopping.is_set():
+            below = self._without_tokens.get(known_space.id, sys.maxsize)
+            with self._database.read() as tx:
+                batch = tx.token_vectors.waiting(known_space.id, below, BATCH) if below else []
+            if batch and not self._take_lease(known_space.id):
+                break
+            read = _read(embedder, batch)
+            self._without_tokens[known_space.id] = batch[-1].id if batch else 0
+            if not batch:
+                break
+            with self._database.write() as tx:
+                for waiting, readings in zip(batch, read, strict=True):
+                    tx.token_vectors.insert(known_space.id, waiting, tokens_of(readings))
+            self._fill(known_space, embedder)
+
+
+def _read(embedder: Embedder, batch: list[Waiting]) -> list[list[Reading]]:
+    """Return the readings of the texts of each row."""
+    readings = iter(read_documents(embedder, [text for waiting in batch for text in waiting.texts]))
+    return [[next(readings) for _ in waiting.texts] for waiting in batch]
 
 
 def _alike(waiting: list[Waiting]) -> list[Waiting]:

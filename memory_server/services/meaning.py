@@ -1,8 +1,9 @@
 """What an embedder has made of texts: the vectors of questions, and of texts about to be stored."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memory_server.domain.embedding import Space, Vector
+from memory_server.domain.embedding import Reading, Space, Tokens, Vector
 from memory_server.embedding import Embedder
 from memory_server.errors import Problem
 from memory_server.storage.tx import Tx
@@ -25,21 +26,26 @@ class Unanswered:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """The space that answers, and the vector of each question, of the shape (dimensions,)."""
+    """The space that answers, and the vector of each question, of the shape (dimensions,).
+
+    `tokens` are those of each question; there are none where the embedder has none.
+    """
 
     space_id: int
     space: Space
     vectors: tuple[Vector, ...]
+    tokens: tuple[Tokens, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Fresh:
-    """The vectors of texts that are about to be stored, float32 of the shape (dimensions,)."""
+    """The vectors of texts that are about to be stored, float32 of the shape (dimensions,); and their tokens."""
 
     space_id: int
     space: Space
     texts: tuple[str, ...]
     vectors: tuple[Vector, ...]
+    tokens: tuple[Tokens, ...] = ()
 
 
 def usable(tx: Tx, fresh: Fresh | None) -> Fresh | None:
@@ -51,3 +57,8 @@ def name(space: Space) -> str:
     """Return a space as people read it."""
     kind = " (lexical)" if space.lexical else ""
     return f"{space.provider}:{space.model}{kind}"
+
+
+def tokens_of(readings: Sequence[Reading]) -> tuple[Tokens, ...]:
+    """Return the tokens of each reading; nothing where the embedder has none."""
+    return tuple(reading.tokens for reading in readings if reading.tokens is not None)

@@ -23,6 +23,7 @@ from memory_server.services.meaning import Fresh, usable
 from memory_server.services.prepared import PreparedTexts
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
+from memory_server.storage.vectors import Waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,4 +255,6 @@ def _keep(tx: WriteTx, fresh: Fresh | None, memory: Memory) -> bool:
     if fresh is None or fresh.texts != (memory.content,):
         return False
     tx.embeddings.keep(fresh.space_id, Embedded.MEMORIES, memory.id, fresh.texts, fresh.vectors)
+    read = Waiting(Embedded.MEMORIES, memory.id, (memory.content.encode(),))
+    tx.token_vectors.insert(fresh.space_id, read, fresh.tokens)
     return True

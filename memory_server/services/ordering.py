@@ -1,6 +1,6 @@
 """Orders the texts that may answer a question, and says how likely each one answers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import lru_cache
@@ -9,9 +9,9 @@ from typing import Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_server.domain import bridging, confidence, parts, ranking, relevance
+from memory_server.domain import bridging, confidence, parts, ranking, relevance, token_by_token
 from memory_server.domain.confidence import Signals
-from memory_server.domain.embedding import Embedded
+from memory_server.domain.embedding import Embedded, Tokens
 from memory_server.domain.moment import parse
 from memory_server.domain.ranking import Literal
 from memory_server.domain.relevance import Boost, Names, Numbers, Places
@@ -64,7 +64,8 @@ class Ranked(Generic[Thing]):
 class Candidate(Generic[Thing]):
     """A text that may answer: its place in the arrays of scores, its id, search and item, and the text itself, folded.
 
-    `is_own`: it is of the project that comes first, or of none; true for all where no project comes first.
+    `is_own`: it is of the project that comes first, or of none; true for all where no project comes first. `tokens`
+    are None where they are not known.
     """
 
     place: int
@@ -73,6 +74,7 @@ class Candidate(Generic[Thing]):
     item: Item[Thing]
     text: str
     is_own: bool
+    tokens: Tokens | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ class Ordering(Generic[Thing]):
 
     `scores` and `bases` have one element for each query, with arrays of float64 of the shape (gathered texts,): shares
     of the question from 0 to 1, and cosines from -1 to 1. `vectors` are float32 of the shape (gathered texts,
-    dimensions), with 0 dimensions where meaning does not answer.
+    dimensions), with 0 dimensions where meaning does not answer. `neighbours`: see `Gathered`.
     """
 
     question: question.Question
@@ -93,13 +95,15 @@ class Ordering(Generic[Thing]):
     scores: Sequence[Scores]
     bases: Sequence[Numbers]
     vectors: NDArray[np.float32]
+    neighbours: Mapping[int, Places]
 
     def ranked(self) -> list[Ranked[Thing]]:
         """Return the texts in the order of the answer; of a long one the part that answers best."""
         literal = Literal(self.question.text)
         very = [any(map(literal.is_all_of, candidate.item.texts)) for candidate in self.candidates]
         boosts = self._boosts()
-        lists = self._totals(literal, very, boosts)
+        plain = self._totals(literal, very, boosts)
+        lists = [scores + read for scores, read in zip(plain, self._token_by_token(), strict=True)]
         order, lists_of = relevance.best_places(lists)
         best_parts: dict[tuple[Embedded, int], tuple[int, float]] = {}
         least = np.inf
@@ -109,7 +113,7 @@ class Ordering(Generic[Thing]):
             candidate = self.candidates[row]
             best_parts.setdefault((candidate.search.kind, parts.memory_of(candidate.id)), (row, least))
         rows = [row for row, _ in best_parts.values()]
-        signals = self._signals(rows, lists, lists_of, boosts)
+        signals = self._signals(rows, plain, lists_of, boosts)
         return [
             Ranked(
                 *key,
@@ -133,6 +137,30 @@ class Ordering(Generic[Thing]):
         places = [candidate.place for candidate in self.candidates]
         lists = [base[places] * keeps + [boost.amount for boost in boosts] + added for base in self.bases]
         return self._bridged(lists) if self._by_words else lists
+
+    def _token_by_token(self) -> list[Numbers]:
+        """Return what is added to the scores for each query because of the tokens, arrays of the shape (candidates,).
+
+        The probabilities know nothing of it: they mean the same where no tokens are known.
+        """
+        questions = self.meaning.tokens if self.meaning is not None else ()
+        if not questions:
+            return [np.zeros(len(self.candidates)) for _ in self.queries]
+        if len(questions) < len(self.queries):  # the whole of several parts
+            questions = (*questions, np.concatenate(questions))
+        weight = token_by_token.weight([relevance.speaker_of(row.text) for row in self.candidates])
+        texts, near = [candidate.tokens for candidate in self.candidates], self._near()
+        return [weight * token_by_token.likeness(tokens, texts, near) for tokens in questions]
+
+    def _near(self) -> dict[int, Places]:
+        """Return by distance the number of the candidate that stands so far from each one, or -1: (candidates,)."""
+        numbers = {(row.search.kind, row.id): number for number, row in enumerate(self.candidates)}
+        return {
+            distance: np.array(
+                [numbers.get((row.search.kind, int(ids[row.place])), -1) for row in self.candidates]
+            )
+            for distance, ids in self.neighbours.items()
+        }
 
     def _signals(
         self, rows: Sequence[int], lists: Sequence[Numbers], lists_of: Places, boosts: Sequence[Boost]

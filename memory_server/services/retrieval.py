@@ -7,8 +7,8 @@ from typing import Generic
 
 import numpy as np
 
-from memory_server.domain import confidence, parts, ranking, recall, relevance, wanted
-from memory_server.domain.embedding import Embedded
+from memory_server.domain import confidence, parts, ranking, recall, relevance, token_by_token, wanted
+from memory_server.domain.embedding import Embedded, Tokens
 from memory_server.errors import Problem
 from memory_server.language import background, query, question
 from memory_server.language.query import Query
@@ -124,6 +124,10 @@ class _Search(Generic[Thing]):
             return []
         scores = joined([texts.scores for texts in gathered if texts.scores])
         vectors = np.concatenate([texts.vectors for texts in gathered])
+        neighbours = {
+            distance: np.concatenate([texts.neighbours[distance] for texts in gathered])
+            for distance in token_by_token.LEND
+        }
         talk = sum(texts.speaking for texts in gathered) / len(ids)
         bases = [
             part_scores.base(self._meaning_weight(query, talk))
@@ -145,6 +149,7 @@ class _Search(Generic[Thing]):
             scores,
             bases,
             vectors,
+            neighbours,
         ).ranked()
 
     def _words(self) -> Words:
@@ -168,7 +173,12 @@ class _Search(Generic[Thing]):
             for search in self.searches
         }
         first_project = self.searches[0].first_project
-        loaded = self.tx.each([partial(search.load, self.tx, ids[search.kind]) for search in self.searches])
+        loaded, tokens = self.tx.together(
+            lambda: self.tx.each(
+                [partial(search.load, self.tx, ids[search.kind]) for search in self.searches]
+            ),
+            lambda: self._tokens([id for _, search, id in best if search.kind is Embedded.MEMORIES]),
+        )
         items = dict(zip(ids, loaded, strict=True))
         texts = [item.thing for of_kind in loaded for item in of_kind.values()]
         left_out = showing.left_out(self.tx, texts)
@@ -177,8 +187,16 @@ class _Search(Generic[Thing]):
             item = items[search.kind].get(parts.memory_of(id))
             if item is not None and item.thing not in left_out:
                 is_own = first_project is None or item.project in ("", first_project)
-                candidates.append(Candidate(place, id, search, item, fold(_part(item.text, id)), is_own))
+                text, own_tokens = fold(_part(item.text, id)), tokens.get((search.kind, id))
+                candidates.append(Candidate(place, id, search, item, text, is_own, own_tokens))
         return candidates
+
+    def _tokens(self, ids: Sequence[int]) -> dict[tuple[Embedded, int], Tokens]:
+        """Return the tokens of these memories and parts that have any. Other kinds have none."""
+        if self.meaning is None or not self.meaning.tokens or not ids:
+            return {}
+        tokens = self.tx.token_vectors.select(self.meaning.space_id, ids)
+        return {(Embedded.MEMORIES, id): of_text for id, of_text in tokens.items()}
 
     @property
     def _mode(self) -> str:

@@ -22,6 +22,7 @@ TABLES: tuple[Table, ...] = (
     table("memory_counts", "project type person", "project"),
     table("memory_overwritten", "id project type person"),
     table("memory_parts", "id"),
+    table("token_vectors", "space_id text_id", "space_id text_id"),
     table("migrations", "version name applied_at", "version", numbers="version"),
     table("server_days", "day", "day", numbers="day"),
 )

@@ -181,6 +181,7 @@ RIGHTS: Final[Mapping[str, Right]] = {
     "embedding_bits": _part("memories"),
     "embedding_queue": _part("memories"),
     "part_embeddings": Right(_of("memory_parts", "part_id")),
+    "token_vectors": _part("memories"),
     "turn_embeddings": _part("turns", "turn_id"),
     "turn_message_embeddings": _part("turns", "turn_id"),
     "turn_embedding_queue": _part("turns", "turn_id"),

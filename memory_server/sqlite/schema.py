@@ -14,7 +14,7 @@ from memory_server.errors import Mend, Unavailable
 from memory_server.sqlite import pragmas, rights
 from memory_server.storage.packaged import Migration
 
-NEWEST = (30, "3f1b09ba11ed0d53bb83837f6078369b7eaa36eda9b8533da84aca4d61d51d6c")
+NEWEST = (31, "25c380cf13010aa24070b9187cad005a16284dd5c0809bf956d440ae002de554")
 """The newest version of the schema and the digest of its SQL: a file that has it need not be compared further."""
 
 _STARTS = {

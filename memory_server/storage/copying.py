@@ -1,8 +1,8 @@
 """Copying a whole database into another one, row by row, as it is.
 
-What is derived from the rows is not copied: words, counts, bits, which memories are replaced, the parts of long texts.
-The target makes it anew. Neither is what belongs to one database alone: its migrations, the problems of its jobs, and
-what it still has to erase.
+What is derived from the rows is not copied: words, tokens, counts, bits, which memories are replaced, the parts of long
+texts. The target makes it anew. Neither is what belongs to one database alone: its migrations, the problems of its
+jobs, and what it still has to erase.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ Key = tuple[Any, ...]
 DERIVED: Final = frozenset(
     {
         "memory_counts", "memory_parts", "memory_words", "fact_words", "turn_words", "short_term_words",
-        "migrations", "job_problems", "erasures", "server_days",
+        "token_vectors", "migrations", "job_problems", "erasures", "server_days",
     }
 )  # fmt: skip
 """The tables of both stores that are not copied."""

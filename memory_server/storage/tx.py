@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from memory_server.storage.tables.server_days import ServerDays, WritableServerDays
     from memory_server.storage.tables.short_term import ShortTerm, WritableShortTerm
     from memory_server.storage.tables.timeline import Timeline
+    from memory_server.storage.tables.token_vectors import TokenVectors, WritableTokenVectors
     from memory_server.storage.tables.tokens import Tokens, WritableTokens
     from memory_server.storage.tables.turns import Turns, WritableTurns
     from memory_server.storage.tables.wakes import Wakes, WritableWakes
@@ -138,6 +139,7 @@ class Tx:
     short_term: "TableOf[ShortTerm]" = TableOf()
     standing: "TableOf[Standing]" = TableOf()
     timeline: "TableOf[Timeline]" = TableOf()
+    token_vectors: "TableOf[TokenVectors]" = TableOf()
     tokens: "TableOf[Tokens]" = TableOf()
     trash: "TableOf[Trash]" = TableOf()
     trash_rows: "TableOf[TrashRows]" = TableOf()
@@ -173,6 +175,7 @@ class WriteTx(Tx):
     projects: "TableOf[WritableProjects]" = TableOf()
     server_days: "TableOf[WritableServerDays]" = TableOf()
     short_term: "TableOf[WritableShortTerm]" = TableOf()
+    token_vectors: "TableOf[WritableTokenVectors]" = TableOf()
     tokens: "TableOf[WritableTokens]" = TableOf()
     trash: "TableOf[WritableTrash]" = TableOf()
     trash_rows: "TableOf[WritableTrashRows]" = TableOf()

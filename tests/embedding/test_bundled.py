@@ -122,7 +122,7 @@ def test_a_question_goes_before_what_is_left_of_many_texts(
     bundled: BundledEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The run that is under way goes on beside it; the next waits until the question is embedded."""
-    embed, wait = bundled._vectors, bundled_module._Turns.wait
+    embed, wait = bundled._run, bundled_module._Turns.wait
     order: list[str] = []
     begun, asked, waiting = threading.Event(), threading.Event(), threading.Event()
 
@@ -143,7 +143,7 @@ def test_a_question_goes_before_what_is_left_of_many_texts(
             waiting.set()
         wait(turns)
 
-    monkeypatch.setattr(bundled, "_vectors", watched)
+    monkeypatch.setattr(bundled, "_run", watched)
     monkeypatch.setattr(bundled_module._Turns, "wait", waits)
     texts = threading.Thread(target=bundled.embed_documents, args=(["long " * 300] * 3,))
     texts.start()

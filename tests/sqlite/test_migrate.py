@@ -123,6 +123,7 @@ def test_a_fresh_file_gets_the_newest_schema_and_says_whose_it_is(
             (28, "writers"),
             (29, "server_days"),
             (30, "likely_updates"),
+            (31, "token_vectors"),
         ]
         assert tx.value("SELECT applied_at FROM migrations") == tx.now
         assert tx.value("PRAGMA user_version") == NEWEST

@@ -213,6 +213,7 @@ VECTORS = {
     "bits_changes",
     "embedding_queue",
     "part_embeddings",
+    "token_vectors",
     "turn_embeddings",
     "turn_embedding_queue",
     "turn_message_embeddings",
