@@ -76,3 +76,32 @@ def test_what_is_said_of_another_node_year_person_or_place_replaces_nothing(
     comparison = _compared(segmenter, old, new)
     assert [(similar.memory.id, similar.part) for similar in comparison.similar] == [(1, "")]
     assert comparison.maybe_replaced == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Lukas darf nicht allein zur Schule laufen.", "Lukas darf allein zur Schule laufen."),
+        ("Emil mag keinen Brokkoli.", "Emil mag Brokkoli."),
+        ("Take the pills before breakfast.", "Take the pills after breakfast."),
+        ("Don't water the cactus in winter.", "Water the cactus in winter."),
+        ("奶奶不能喝牛奶。", "奶奶能喝牛奶。"),
+    ],
+)
+def test_what_a_text_denies_it_may_replace(segmenter: JiebaSegmenter, old: str, new: str) -> None:
+    assert _compared(segmenter, old, new).maybe_replaced == (1,)
+    assert _compared(segmenter, new, old).maybe_replaced == (1,)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Handys sind beim Essen verboten.", "Bücher sind beim Essen in Ordnung."),
+        ("The garage is never locked.", "The shed is always locked."),
+        ("弟弟喜欢吃胡萝卜。", "妹妹不喜欢吃胡萝卜。"),
+    ],
+)
+def test_what_is_denied_of_another_thing_replaces_nothing(
+    segmenter: JiebaSegmenter, old: str, new: str
+) -> None:
+    assert _compared(segmenter, old, new).maybe_replaced == ()
