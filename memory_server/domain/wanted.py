@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from memory_server.domain import ranking, relevance
 from memory_server.language import background, kinds, query, sentences
-from memory_server.language.text import fold
+from memory_server.language.text import fold, has_han
 
 LONG = 300
 """Characters. In a longer text the kind must stand in the sentence that has the word of the question, or beside it."""
@@ -22,7 +22,9 @@ def is_there(question: str, texts: Sequence[str]) -> bool:
         # What people say to each other leans on the lines before it.
         stems = [] if talk else _rarest(question, asking, folded)
         passages = [passage for text in texts for passage in _passages(text)]
-        if not any(kind.shown.search(passage) and _has(passage, stems) for passage in passages):
+        of_kind = [passage for passage in passages if kind.shown.search(passage)]
+        # In the other script names are written differently.
+        if not any(has_han(passage) != has_han(question) or _has(passage, stems) for passage in of_kind):
             return False
     return True
 

@@ -22,6 +22,7 @@ DOG = "The Meiers' dog is called Bruno."
             ["Frau Nolte will die Belege.", "Oellers: 04453 2290"],
             False,
         ),
+        ("小周的手机号是多少？", ["小周负责打包和发货", "staff.xiaozhou.phone: 181 1268 9003"], True),
         ("阿鹏的电话是多少？", ["前台手机 139 8852 0416", "租车找阿鹏，一天六十"], False),
     ],
 )
