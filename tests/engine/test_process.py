@@ -79,8 +79,8 @@ async def test_after_the_file_was_deleted_a_new_window_has_a_new_one_and_the_old
         async with server() as after:
             await call(after, "write_memory", key="wifi", value="red")
             assert "memory.db.rescued-" in await refusal(before, "read_memory", key="wifi")
-        (left,) = folder(server).glob("*-*.sock")
-        assert listens(left)
+            (path,) = folder(server).glob("*-*.sock")
+            assert listens(path)
 
 
 def test_a_call_that_comes_with_the_end_of_the_input_is_answered_after_the_engine_was_killed(
