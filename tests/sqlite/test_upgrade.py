@@ -252,6 +252,10 @@ def vectors(path: Path) -> None:
             INSERT INTO part_embeddings (space_id, part_id, vector) SELECT 1, id, x'00000000' FROM memory_parts;
             """
         )
+    if connection.table_exists(None, "token_vectors"):
+        connection.execute(
+            "INSERT INTO token_vectors (space_id, text_id, memory_id, vectors) VALUES (1, 1, 1, zeroblob(32))"
+        )
     if connection.table_exists(None, "turns"):
         connection.execute(
             """
