@@ -150,7 +150,7 @@ class WritableMemories(Memories):
                 """
                 UPDATE main.memory_history
                 SET reason = :reason, replaced_at = :now
-                WHERE id = (SELECT max(id) FROM main.memory_history WHERE memory_id = :id)
+                WHERE id = (SELECT max(id) FROM memory_history WHERE memory_id = :id)
                 """,
                 {"id": memory.id, "reason": reason, "now": self.tx.now},
             )
