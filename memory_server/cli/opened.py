@@ -75,6 +75,7 @@ def embedding(settings: Settings, *, makes: bool = False) -> Iterator["Services"
     """
     with opened(settings, makes=makes) as services:
         if terminal.client() is None:
+            services.database.open()  # if it cannot be opened, the error is told once, and no model is loaded
             services.queue.warm_up()
             if not makes:  # the command asks
                 services.reranking.load()
