@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import apsw
+import pytest
 from scale import files, texts
 
 from memory_server.embedding.hashing import HashingEmbedder
@@ -47,7 +48,8 @@ def test_nothing_waits_for_its_embedding_and_facts_are_there(tmp_path: Path) -> 
     assert len(keys) == 3
 
 
-def test_a_file_is_made_once_and_its_copies_go() -> None:
+def test_a_file_is_made_once_and_its_copies_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with files.copied(SIZE, HashingEmbedder()) as copy:
         (kept,) = files.cache().glob(f"{SIZE}-*.db")
         made = kept.stat().st_mtime_ns

@@ -54,7 +54,7 @@ def test_what_is_added_is_embedded_at_once_and_found_by_the_same_engine(server: 
     project.mkdir()
     assert run(server, "add", "The lamp is lit at dusk", cwd=project).stdout == "m1 stored in harbour.\n"
     before = engines(server)
-    assert embedded(server) == 1
+    until(lambda: embedded(server) == 1, "the engine that has just started has embedded it")
     assert "m1" in run(server, "search", "when is the lamp lit").stdout
     assert "The lamp is lit at dusk" in run(server, "recall", "when is the lamp lit").stdout
     assert stored(server) == [("The lamp is lit at dusk", "terminal", "harbour")]
