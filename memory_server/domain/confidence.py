@@ -19,8 +19,8 @@ FAR = 16
 """The place in the ranking with whose score each score is compared."""
 
 UNRELATED = 0.1
-"""The score and the cosine that a text has which the question is not about. The only text of a store is compared with
-such a one: with itself it never stands out, and nothing would answer in the first minute."""
+"""Score and cosine of a text that has nothing to do with the question. The only text of a store is compared with these
+figures: compared with itself it would never stand out, and the first memory would never be told."""
 
 FIRST = 10
 """Texts, the best of a ranking, among which a text may be said again."""
@@ -36,7 +36,7 @@ LIKELY_BY_WORDS = 0.15
 """The same of any number of texts where meaning is not known."""
 
 SURELY = 0.8
-"""The same of either where the store does not have a name of the question."""
+"""The probability that counts instead of LIKELY and LIKELY_BY_WORDS where no text has a name of the question."""
 
 ANSWERED, TRANSLATED = "answered", "answered in another language"
 """The models that tell whether anything answers. A question counts as answered from a logit of 0 on."""

@@ -16,12 +16,15 @@ LONG = 300
 
 def is_there(question: str, texts: Sequence[str]) -> bool:
     """True if a text has each kind that the question asks for, beside the rarest of its words that the texts have."""
+    kinds_asked = list(kinds.asked(question))
+    if not kinds_asked:
+        return True
     folded = [fold(text) for text in texts]
+    passages = [passage for text in texts for passage in _passages(text)]
     talk = sum(bool(relevance.speaker_of(text)) for text in folded) > ranking.TALK * len(texts)
-    for asking, kind in kinds.asked(question):
+    for asking, kind in kinds_asked:
         # What people say to each other leans on the lines before it.
         stems = [] if talk else _rarest(question, asking, folded)
-        passages = [passage for text in texts for passage in _passages(text)]
         of_kind = [passage for passage in passages if kind.shown.search(passage)]
         # In the other script names are written differently.
         if not any(has_han(passage) != has_han(question) or _has(passage, stems) for passage in of_kind):

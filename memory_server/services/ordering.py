@@ -144,11 +144,15 @@ class Ordering(Generic[Thing]):
         The probabilities know nothing of it: they mean the same where no tokens are known.
         """
         questions = self.meaning.tokens if self.meaning is not None else ()
-        if not questions:
+        weight = (
+            token_by_token.weight([relevance.speaker_of(row.text) for row in self.candidates])
+            if questions
+            else 0
+        )
+        if not weight:
             return [np.zeros(len(self.candidates)) for _ in self.queries]
         if len(questions) < len(self.queries):  # the whole of several parts
             questions = (*questions, np.concatenate(questions))
-        weight = token_by_token.weight([relevance.speaker_of(row.text) for row in self.candidates])
         texts, near = [candidate.tokens for candidate in self.candidates], self._near()
         return [weight * token_by_token.likeness(tokens, texts, near) for tokens in questions]
 
