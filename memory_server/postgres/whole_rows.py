@@ -41,8 +41,19 @@ class WholeRows:
             ValueError,
             OverflowError,
         ) as error:  # also text with a character that cannot be kept, and huge numbers
-            self.tx.pipeline.sync()
+            self._skip_to_end()
             self.tx.send("ROLLBACK TO one_item")
             self.tx.send("RELEASE one_item")
             return str(error).partition("\n")[0]
         return result
+
+    def _skip_to_end(self) -> None:
+        """Read the answers to what was sent behind a statement that failed: PostgreSQL ran none of it. A call of the
+        driver ends at the first of them where the failure came early, so it is repeated until none is left.
+        """
+        while True:
+            try:
+                self.tx.pipeline.sync()
+                return
+            except (psycopg.errors.PipelineAborted, psycopg.IntegrityError, psycopg.DataError):
+                continue

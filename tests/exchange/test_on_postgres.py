@@ -52,6 +52,6 @@ def test_what_a_rule_refuses_is_told_and_the_rest_is_taken(copy: Path, tmp_path:
     done = run(place.given, "import", source)
     assert done.code == 1
     assert "memories_type_check" in done.out + done.err
-    kept = run(place.given, "list", "--limit", "50").out
-    assert "生产环境每周二上午十点发布" in kept
-    assert "Backups" not in kept
+    kept = run(place.given, "list", "--limit", "50")
+    assert "生产环境每周二上午十点发布" in kept.out, kept.err
+    assert "Backups" not in kept.out
