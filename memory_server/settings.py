@@ -160,10 +160,6 @@ class Settings(BaseSettings):
         default=(),
         description="Hooks that do nothing: SessionStart, UserPromptSubmit, Stop, PreCompact, SessionEnd, or `all`.",
     )
-    no_socket: bool = Field(
-        default=False,
-        description="Open no local socket on which hooks of the same user ask for meaning; hooks ask none.",
-    )
     engine: Literal["auto", "off"] = Field(
         default="auto",
         description="`auto`: all clients of one user and one database share one process, the engine, which the first "

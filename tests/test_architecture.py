@@ -170,7 +170,6 @@ UNBOUNDED = {
     "embedding/cross_encoder.py": {"Lock"},  # taken with what the call has left
     "embedding/endpoint.py": {"sleep"},  # only where nobody waits, or in a thread that is left alone
     "embedding/sentence_transformers.py": {"Lock"},  # the model computes one batch
-    "hook/answering.py": {"sleep"},  # the thread that answers hooks
     "mcp/audit.py": {"Lock"},  # one thread writes a line, as each call does itself
     "nlp/jieba.py": {"Lock"},  # one thread loads the dictionary, a second of its processor
     "nlp/keywords.py": {"Lock"},  # one thread loads the table of frequencies; a stemmer

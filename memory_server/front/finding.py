@@ -23,7 +23,7 @@ from memory_server.hook import place
 OF_A_SESSION = ("project", "session", "toolsets", "tools", "exclude_tools")
 """Settings that each connection says for itself. All others make another engine, or do not concern one."""
 
-NOT_OF_AN_ENGINE = ("engine", "hooks_off", "no_socket", "no_early_answers")
+NOT_OF_AN_ENGINE = ("engine", "hooks_off", "no_early_answers")
 
 PLAIN = frozenset(["db", "engine_idle", "log_level"])
 """Settings that change no answer."""
@@ -83,8 +83,7 @@ class Engine(NamedTuple):
 
 def may_be_used(server_flags: Mapping[str, object], environment: Mapping[str, str]) -> bool:
     """True unless the settings switch engines off, or are wrong."""
-    is_on = flags.value_of("engine", server_flags, environment) in ("", "auto")
-    return os.name != "nt" and is_on and not flags.value_of("no_socket", server_flags, environment)
+    return os.name != "nt" and flags.value_of("engine", server_flags, environment) in ("", "auto")
 
 
 def wanted(server_flags: Mapping[str, object], environment: Mapping[str, str]) -> Engine:
