@@ -36,6 +36,9 @@ FILES = {"dictionary", "stop_words"}
 
 OF_A_PROCESS = (
     "TZ",
+    "LC_ALL",
+    "LC_TIME",
+    "LANG",
     "HOME",
     "XDG_CACHE_HOME",
     "OPENAI_API_KEY",

@@ -7,9 +7,10 @@ from memory_server.mcp.forgiving.values import CLAMPED
 _NOISE = ("title", "default", "additionalProperties")
 """Keywords that are removed: they do not help a model. A default that does help is added again."""
 
-_PRIVATE = ("x-handle", "x-cut", "x-values", "x-empty")
+_PRIVATE = ("x-handle", "x-cut", "x-values", "x-empty", "x-time")
 """Keywords of ours for the reading of a call; no client sees them. They say of a parameter: that it is an id, and of
-what; how many characters of a query are kept; which values it takes where no `enum` is listed; that "" is a value."""
+what; how many characters of a query are kept; which values it takes where no `enum` is listed; that "" is a value; what
+its moment is for, or that it is a length of time."""
 
 _UNSAID: tuple[object, ...] = (None, [], False)
 """Defaults that a model expects, or need not know. To say them costs tokens in most tools."""

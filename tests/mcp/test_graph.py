@@ -286,13 +286,12 @@ async def test_a_wrong_argument_is_refused_in_a_line_that_says_what_would_be_rig
 
 @pytest.mark.parametrize(
     "moment",
-    ["yesterday", "2026-13-01", "03/04/2026", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"],
+    ["someday", "2026-13-01", "31/31/2026", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"],
 )
 async def test_what_is_no_moment_is_refused(client: Client, moment: str) -> None:
     message = await refusal(client, "graph_explore", memoryId=1, at=moment)
-    assert message.startswith(
-        f'at: is not a date or time: write it as 2026-03-14 or 2026-03-14T09:26:53Z, got "{moment}"'
-    )
+    assert message.startswith("at: is not a date or time: write 2026-03-14, 2026-03-14T09:26:53Z, yesterday")
+    assert f'got "{moment}"' in message
 
 
 @pytest.mark.parametrize("tool", GOOD)

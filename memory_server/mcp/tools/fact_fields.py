@@ -51,7 +51,11 @@ AnyJson = Annotated[
 ]
 Value = Annotated[AnyJson, AfterValidator(_storable)]
 Pattern = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(not_blank), TEXT]
-Ttl = Annotated[int, Field(ge=1, le=HUNDRED_YEARS, strict=True), INTEGER]
+Ttl = Annotated[
+    int,
+    Field(ge=1, le=HUNDRED_YEARS, strict=True),
+    WithJsonSchema({"type": "integer", "description": "seconds", "x-time": "seconds"}),
+]
 Version = Annotated[int, Field(ge=0, strict=True), INTEGER]
 FactTags = Tags
 Parts = Annotated[list[Part], Field()]

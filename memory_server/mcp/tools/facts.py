@@ -24,7 +24,7 @@ from memory_server.mcp.tools.fact_answers import (
     overhead,
 )
 from memory_server.mcp.tools.fact_fields import FactTags, Key, Parts, PathOrId, Pattern, Ttl, Value, Version
-from memory_server.mcp.tools.fields import Moment, Purge, Undo
+from memory_server.mcp.tools.fields import Purge, Undo, ValueAt
 from memory_server.services import projects
 from memory_server.services.facts import FactService, FactsFound, Written
 from memory_server.services.resume import Resumed, ResumeService, Wording
@@ -57,7 +57,7 @@ class FactTools:
         key: Annotated[Key, Field(description="dotted, e.g. current.task")],
         value: Value,
         scope: Scope = Scope.PROJECT,
-        ttl: Annotated[Ttl | None, Field(description="seconds")] = None,
+        ttl: Ttl | None = None,
         tags: FactTags = [],  # noqa: B006 - never changed
         expected_version: Annotated[
             Version | None,
@@ -80,7 +80,7 @@ class FactTools:
         scope: Scope | None = None,
         tags: FactTags = [],  # noqa: B006 - never changed
         history: Annotated[bool, Field(description="all versions")] = False,
-        at: Annotated[Moment | None, Field(description="ISO time: the value at this time")] = None,
+        at: ValueAt | None = None,
         *,
         caller: Caller,
     ) -> Annotated[dict[str, Any], FACTS_READ]:
@@ -100,7 +100,7 @@ class FactTools:
         scope: Scope | None,
         tags: tuple[str, ...],
         history: bool,
-        at: Moment | None,
+        at: str | None,
         caller: Caller,
     ) -> dict[str, Any]:
         if history and at is not None:

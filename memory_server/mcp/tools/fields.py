@@ -12,6 +12,7 @@ from memory_server.domain.fact import MAX_DEPTH, depth
 from memory_server.domain.memory import MemoryType
 from memory_server.domain.moment import read as read_moment
 from memory_server.language.text import clean
+from memory_server.language.when import FORMS, Use
 from memory_server.project import NAME, named
 
 MAX_CONTENT = 100_000
@@ -25,6 +26,9 @@ MAX_PROJECT = 4096
 
 MAX_QUERY = 500
 """Characters of a query. A longer one is cut to the part that tells most."""
+
+NO_MOMENT = f"is not a date or time: {FORMS}"
+"""What a refusal says of a text that is no moment, after the name of the argument."""
 
 TEXT = WithJsonSchema({"type": "string"})
 INTEGER = WithJsonSchema({"type": "integer"})
@@ -132,8 +136,22 @@ SearchText = Annotated[str, Field(max_length=MAX_QUERY), AfterValidator(clean), 
 """A query that may be empty."""
 
 
-Moment = Annotated[str, BeforeValidator(read_moment), TEXT]
-Occurred = Annotated[Moment, WithJsonSchema({"type": "string", "description": "ISO time; default: now"})]
+def as_moment(written: object) -> str:
+    try:
+        return read_moment(written)
+    except ValueError:
+        raise ValueError(NO_MOMENT) from None
+
+
+def _of(use: Use, description: str) -> WithJsonSchema:
+    """The schema of a moment that may be written in words."""
+    return WithJsonSchema({"type": "string", "description": description, "x-time": use.value})
+
+
+Moment = Annotated[str, BeforeValidator(as_moment), TEXT]
+Occurred = Annotated[Moment, _of(Use.HAPPENED, "date; default: now")]
 Session = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(not_blank), TEXT]
-Since = Annotated[Moment, WithJsonSchema({"type": "string", "description": "ISO time"})]
-AsOf = Annotated[Moment, WithJsonSchema({"type": "string", "description": "ISO time: edges valid then"})]
+Since = Annotated[Moment, _of(Use.SINCE, "date")]
+Until = Annotated[Moment, _of(Use.UNTIL, "date")]
+AsOf = Annotated[Moment, _of(Use.AT, "date: edges valid then")]
+ValueAt = Annotated[Moment, _of(Use.AT, "date: the value then")]

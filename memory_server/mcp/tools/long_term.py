@@ -13,9 +13,10 @@ from memory_server.domain.long_term import LongTermChange, LongTermDraft, LongTe
 from memory_server.domain.moment import parse
 from memory_server.domain.short_term import snapshot
 from memory_server.language.text import visible
+from memory_server.language.when import Use
 from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
 from memory_server.mcp.tools.answers import DELETION, Deletion, degraded, elsewhere, refuse_both, shortened
-from memory_server.mcp.tools.fields import INTEGER, OBJECT, TEXT, Purge, Undo, not_blank, small
+from memory_server.mcp.tools.fields import INTEGER, NO_MOMENT, OBJECT, TEXT, Purge, Undo, not_blank, small
 from memory_server.mcp.tools.message_fields import Conversation, GivenMessage, Messages, as_messages
 from memory_server.services.long_term import Awakening, Example, LongTermService, Woken
 from memory_server.triggers import MOST_BYTES, Failure, Value
@@ -54,7 +55,10 @@ def _not_blank_source(text: str) -> str:
 
 
 def _local(value: object) -> object:
-    return parse(str(value), zone=None)
+    try:
+        return parse(str(value), zone=None)
+    except ValueError:
+        raise ValueError(NO_MOMENT) from None
 
 
 MemoryName = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(not_blank), TEXT]
@@ -76,7 +80,9 @@ Examples = Annotated[
 ]
 Offset = Annotated[int, Field(ge=0, le=100_000, strict=True), INTEGER]
 At = Annotated[
-    datetime, BeforeValidator(_local), WithJsonSchema({"type": "string", "description": "local ISO time"})
+    datetime,
+    BeforeValidator(_local),
+    WithJsonSchema({"type": "string", "description": "local time", "x-time": Use.STARTS.value}),
 ]
 
 

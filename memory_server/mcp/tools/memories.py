@@ -38,6 +38,7 @@ from memory_server.mcp.tools.fields import (
     Tags,
     Type,
     Undo,
+    Until,
 )
 from memory_server.services.coverage import Coverage
 from memory_server.services.memories import Detailed, MemoryService, Read, Statistics, Updated
@@ -236,7 +237,7 @@ class MemoryTools:
         limit: Annotated[Limit | None, Field(description="default: up to 10 likely ones")] = None,
         mode: Literal["hybrid", "semantic", "keyword"] = "hybrid",
         since: Since | None = None,
-        until: Since | None = None,
+        until: Until | None = None,
         offset: Annotated[int, Field(ge=0, le=100_000, strict=True)] = 0,
         explain: bool = False,
         *,

@@ -5,8 +5,9 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from memory_server.domain.message import Message
+from memory_server.domain.moment import read as read_moment
 from memory_server.language.text import clean
-from memory_server.mcp.tools.fields import OBJECT, TEXT, Moment, not_blank
+from memory_server.mcp.tools.fields import OBJECT, TEXT, not_blank
 
 MAX_MESSAGES = 500
 """Messages of a call: more is a mistake, because only the latest ones matter."""
@@ -33,7 +34,7 @@ class GivenMessage(BaseModel):
     role: Annotated[Name, AfterValidator(str.lower)]
     content: Annotated[str, BeforeValidator(_text), AfterValidator(clean)]
     name: Name | None = None
-    timestamp: Moment | None = None
+    timestamp: Annotated[str, BeforeValidator(read_moment)] | None = None
 
 
 def _together(messages: list[GivenMessage]) -> list[GivenMessage]:

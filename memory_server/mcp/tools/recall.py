@@ -10,7 +10,7 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.recall import Found, Recallable
 from memory_server.mcp.tool import READS, Tool
 from memory_server.mcp.tools.answers import DEGRADED
-from memory_server.mcp.tools.fields import Project, QueryText, Since
+from memory_server.mcp.tools.fields import Project, QueryText, Since, Until
 from memory_server.mcp.tools.message_fields import Messages, as_messages
 from memory_server.services.recall import Recalled, RecallService, RecallWish
 
@@ -47,7 +47,7 @@ class RecallTools:
         ] = None,
         kinds: list[Recallable] | None = None,
         since: Since | None = None,
-        until: Since | None = None,
+        until: Until | None = None,
         explain: bool = False,
         *,
         caller: Caller,
