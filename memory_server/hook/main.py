@@ -95,7 +95,7 @@ def said(event: Event, settings: HookSettings, database: Database, remind: Remin
     """Say what the model should know of an event. `remind` gives what a prompt brings to mind, where an engine can."""
     caller = Caller(settings.client, event.session or settings.session, settings.here(event.folder))
     match event.name:
-        case Name.START:
+        case Name.START | Name.SUBAGENT:
             return start(event, database, caller, settings)
         case Name.PROMPT:
             return "" if remind is None else prompt(event, settings, database, caller, remind)

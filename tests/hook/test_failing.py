@@ -18,7 +18,7 @@ from tests.hook.conftest import Hooks
 
 pytestmark = pytest.mark.anyio
 
-EVENTS = ["SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"]
+EVENTS = ["SessionStart", "UserPromptSubmit", "SubagentStart", "Stop", "PreCompact", "SessionEnd"]
 
 
 async def filled(server: Servers, hooks: Hooks) -> None:

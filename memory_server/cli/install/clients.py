@@ -162,7 +162,7 @@ class _Places:
     def of_gemini(self, launch: Launch, events: Collection[Name]) -> list[Part]:
         file = self.gemini / "settings.json"
         entries = {}
-        for event in events:
+        for event in set(events) - {Name.SUBAGENT}:
             hook = {
                 "type": "command",
                 "command": shell(launch.hook(event, "gemini")),
@@ -174,12 +174,17 @@ class _Places:
 
 
 def like_claude(launch: Launch, client: str | None, events: Collection[Name]) -> dict[str, dict[str, Any]]:
-    """The hooks in the form that Claude Code and Codex share."""
+    """Return the hooks in the form that Claude Code and Codex share.
+
+    Claude Code does not wait for what is kept at a stop. Codex 0.169.0 runs no hook that says `async`.
+    """
     entries: dict[str, dict[str, Any]] = {}
     for event in Name:
         if event in events:
             seconds = AT_THE_END if event is Name.END else TIMEOUT
             hook = {"type": "command", "command": shell(launch.hook(event, client)), "timeout": seconds}
+            if event is Name.STOP and client == "claude":
+                hook["async"] = True
             entries[event.value] = {**({"matcher": STARTS} if event is Name.START else {}), "hooks": [hook]}
     return entries
 
