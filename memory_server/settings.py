@@ -147,7 +147,11 @@ class Settings(BaseSettings):
     stop_words: Annotated[Path, AfterValidator(Path.expanduser)] | None = Field(
         default=None, description="A file with words that are never keywords, one a line."
     )
-    toolsets: Names = Field(default=(), description="Offer only these toolsets, separated by commas.")
+    toolsets: Names = Field(
+        default=(),
+        description="List only these toolsets, separated by commas. `core`: the twelve tools that can do all; the "
+        "others can be called too.",
+    )
     tools: Names = Field(default=(), description="Offer only these tools.")
     exclude_tools: Names = Field(default=(), description="Offer all tools except these.")
     read_only: bool = Field(

@@ -5,9 +5,10 @@ import sys
 import click
 
 from memory_server.cli import options, output
-from memory_server.cli.handles import Handle, HandleType
+from memory_server.cli.handles import HandleType, memory_of
 from memory_server.cli.opened import caller, embedding
 from memory_server.cli.program import verb
+from memory_server.domain.handles import Handle
 from memory_server.domain.memory import MemoryDraft, MemoryId, MemoryType, Stored
 from memory_server.domain.notice import handle
 from memory_server.language.when import Use
@@ -68,7 +69,7 @@ def add_command(
 
 
 def _id(handle: Handle | None) -> MemoryId | None:
-    return None if handle is None else handle.memory
+    return None if handle is None else memory_of(handle)
 
 
 def _tell(stored: Stored) -> None:

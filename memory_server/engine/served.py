@@ -38,7 +38,7 @@ def audit_of(settings: Settings) -> "Audit | None":
 
 def work_of(services: Services, audit: "Audit | None") -> Work:
     """Makes what carries out the calls with the tools that the settings leave; called before the services start."""
-    left = {tool.name for tool in listed.chosen(services.settings)}
+    left = listed.callable_names(services.settings)
     observers = [counting(services.calls)]
     if audit is not None:
         observers.append(audit.called)

@@ -70,7 +70,7 @@ class Sessions:
             return Caller(client, session, project)
 
         tools = listed.chosen(settings)
-        names = {tool.name for tool in tools}
+        names = listed.callable_names(settings)
         work = replace(
             self._work, tools={name: tool for name, tool in self._work.tools.items() if name in names}
         )

@@ -37,7 +37,7 @@ ONE_OF: Mapping[str, tuple[frozenset[str], Mapping[str, Any]]] = {
         frozenset({"content", "type", "tags", "importance", "project", "metadata"}),
         {"importance": 8},
     ),
-    "read_memory": (frozenset({"key", "pattern", "tags"}), {"key": EXAMPLES["key"]}),
+    "forget": (frozenset({"refs", "what"}), {"what": "example"}),
     "update_long_term_memory": (
         frozenset({"trigger", "prompt", "updatedContext", "recentMessages"}),
         {"updatedContext": "…"},

@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import pty
+import re
 import shlex
 import stat
 import struct
@@ -211,10 +212,23 @@ def test_the_first_call_has_the_variables_of_the_entry(
 ) -> None:
     run(hooks, home, "install", client)
     path = home / {"claude": ".claude.json", "opencode": ".config/opencode/opencode.json"}[client]
-    variables = f'"{name}": {{"MEMORY_SERVER_TOOLSETS": "nonsense"}}, "command":'
+    variables = f'"{name}": {{"MEMORY_SERVER_TOOLS": "nonsense"}}, "command":'
     path.write_text(path.read_text().replace('"command":', variables, 1))
     complaint = run(hooks, home, "install", client, tries=True, code=1)
-    assert "the server does not work: No toolset `nonsense`." in complaint
+    assert "the server does not work: No tool `nonsense`." in complaint
+
+
+@pytest.mark.parametrize(
+    ("client", "has_core"),
+    [(name, name in ("claude-desktop", "opencode", "gemini")) for name in CLIENTS],
+)
+def test_a_client_that_puts_every_tool_before_the_model_gets_the_toolset_core(
+    hooks: Hooks, home: Path, client: str, has_core: bool
+) -> None:
+    run(hooks, home, "install", client)
+    has_it = [name for name, text in content(home).items() if re.search(rb'"--toolsets",\s*"core"', text)]
+    assert len(has_it) == has_core
+    assert "Nothing was changed." in run(hooks, home, "install", client)
 
 
 @pytest.mark.parametrize("client", CLIENTS)

@@ -358,7 +358,6 @@ async def test_a_pattern_of_stars_only_costs_no_time(client: Client, key: str) -
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ({}, "Give either `key`, or `pattern`, `scope` or `tags`. Call `list_memories` to see the keys."),
         ({"key": "a", "pattern": "b"}, "Give either `key`, or `pattern`, `scope` or `tags`"),
         ({"pattern": "a", "history": True}, "`history` and `at` need a `key`"),
         ({"key": "a", "history": True, "at": "2026-01-01"}, "Give either `history` or `at`"),
@@ -373,7 +372,7 @@ async def test_a_pattern_of_stars_only_costs_no_time(client: Client, key: str) -
         ),
         (
             {"key": "never.written", "history": True},
-            "`never.written` was never written. Call `list_memories` to see the keys.",
+            "`never.written` was never written. Call `read_memory` without a key to see the keys.",
         ),
     ],
 )

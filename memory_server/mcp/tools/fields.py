@@ -89,7 +89,18 @@ _Row = Annotated[int, Field(ge=1, le=2**63 - 1, strict=True)]
 Id = Annotated[_Row, WithJsonSchema({"type": "integer", "x-handle": "m"})]
 TurnId = Annotated[_Row, WithJsonSchema({"type": "integer", "x-handle": "t"})]
 Ids = Annotated[list[Id], Field(min_length=1, max_length=20)]
-RelatedTo = Annotated[Id | None, Field(alias="relatedTo", description="id of a related memory")]
+Summarized = Annotated[
+    list[Id],
+    Field(max_length=100),
+    WithJsonSchema(
+        {
+            "type": "array",
+            "items": {"type": "integer", "x-handle": "m"},
+            "description": "ids it replaces in briefings",
+        }
+    ),
+]
+RelatedTo = Annotated[Id | None, Field(alias="relatedTo", description="memory id")]
 
 
 def _replaced(value: Any) -> Any:
@@ -112,6 +123,8 @@ Replaced = Annotated[
 Supersedes = Annotated[Replaced | None, Field(description="id, f KEY, t12")]
 Content = Annotated[str, Field(min_length=1, max_length=MAX_CONTENT), AfterValidator(not_blank), TEXT]
 Type = Annotated[MemoryType, Field()]
+NamedType = Annotated[MemoryType, WithJsonSchema({"type": "string", "x-values": [*map(str, MemoryType)]})]
+"""The schema of `memory_store` lists the types; each further list would cost 15 tokens."""
 Project = Annotated[
     str,
     Field(max_length=MAX_PROJECT),
@@ -125,8 +138,8 @@ Tags = Annotated[
     AfterValidator(unique),
     WithJsonSchema({"type": "array", "items": {"type": "string"}}),
 ]
-Undo = Annotated[bool, Field(description="restore what was deleted")]
-Purge = Annotated[bool, Field(description="erase for good, no undo")]
+Undo = Annotated[bool, Field()]
+Purge = Annotated[bool, Field(description="erase for good")]
 Limit = Annotated[int, Field(ge=1, le=50, strict=True)]
 Importance = Annotated[int, Field(ge=1, le=10, strict=True)]
 Metadata = Annotated[dict[str, JsonValue], AfterValidator(small(MAX_METADATA))]
@@ -153,5 +166,5 @@ Occurred = Annotated[Moment, _of(Use.HAPPENED, "date; default: now")]
 Session = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(not_blank), TEXT]
 Since = Annotated[Moment, _of(Use.SINCE, "date")]
 Until = Annotated[Moment, _of(Use.UNTIL, "date")]
-AsOf = Annotated[Moment, _of(Use.AT, "date: edges valid then")]
-ValueAt = Annotated[Moment, _of(Use.AT, "date: the value then")]
+AsOf = Annotated[Moment, _of(Use.AT, "edges valid then")]
+ValueAt = Annotated[Moment, _of(Use.AT, "value then")]

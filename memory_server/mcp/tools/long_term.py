@@ -216,16 +216,14 @@ class LongTermTools:
         name: MemoryName,
         prompt: Prompt,
         trigger: Trigger,
-        conversation_id: Annotated[
-            Conversation | None, Field(description="default: this project; 'default' = all projects")
-        ] = None,
+        conversation_id: Annotated[Conversation | None, Field(description="'default' = all projects")] = None,
         created_context: CreatedContext = None,
         recent_messages: Recent = None,
         cooldown: CooldownMinutes | None = None,
         *,
         caller: Caller,
     ) -> AddedLongTerm:
-        """Store a prompt that search_long_term_memories returns whenever its JavaScript trigger is true, e.g. match_keys(messages, ['birthday', /生日/], 'user') || new Date().getMonth() === 6; also match_keys_all(...), similar(messages, 'I am lost'). Keys match whole words."""
+        """A prompt returned whenever its JavaScript trigger is true, e.g. match_keys(messages, ['birthday', /生日/], 'user') || new Date().getMonth() === 6; also match_keys_all(...), similar(messages, 'I am lost'). Keys match whole words."""
         context = _context(created_context, recent_messages)
         draft = LongTermDraft(name, prompt, trigger, context, cooldown or 0)
         checked = self.long_term.add(draft, conversation_id, caller, as_messages(recent_messages or []))
@@ -243,7 +241,7 @@ class LongTermTools:
         *,
         caller: Caller,
     ) -> Annotated[UpdatedLongTerm, UPDATED]:
-        """Replace the given fields of a long-term memory."""
+        """Replace fields of a long-term memory (prompt with trigger)."""
         change = LongTermChange(prompt, trigger, _context(updated_context, recent_messages), cooldown)
         checked = self.long_term.update(
             name, change, conversation_id, caller, as_messages(recent_messages or [])
@@ -261,7 +259,7 @@ class LongTermTools:
         *,
         caller: Caller,
     ) -> Annotated[DeletedLongTerm, DELETED]:
-        """Delete a long-term memory. It can be restored for 30 days; purge erases it."""
+        """Delete a long-term memory. It can be restored for 30 days."""
         refuse_both(undo=undo, purge=purge)
         if undo:
             return DeletedLongTerm(restored=self.long_term.restore(name, conversation_id, caller).name)
@@ -288,7 +286,7 @@ class LongTermTools:
         *,
         caller: Caller,
     ) -> Annotated[Awakening, AWAKENING]:
-        """Evaluate all triggers and return the memories whose trigger is true, plus two random others."""
+        """Evaluate all triggers; return the prompts whose trigger is true, plus two random others."""
         return self.long_term.search(as_messages(messages), conversation_id, participants or {}, caller)
 
     def get_memory_context(
@@ -305,7 +303,7 @@ class LongTermTools:
         wakes: Examples | None = None,
         sleeps: Examples | None = None,
     ) -> Annotated[TriggerTest, TRIGGER_TEST]:
-        """Evaluate a trigger without storing it, on messages, and on texts for which it should wake or sleep."""
+        """Try a trigger without storing it, on messages, and on texts that should wake it or not."""
         checked, outcome = self.long_term.try_out(trigger, as_messages(messages or []), at)
         examples, threshold = self.long_term.try_examples(trigger, wakes or [], sleeps or [], at)
         match outcome:

@@ -15,9 +15,6 @@ MAX_MESSAGES = 500
 MAX_TEXT = 200_000
 """Characters of all messages of a call. The time for their keywords grows with them."""
 
-_TYPED = ("role", "content", "timestamp")
-"""The parts of a message that the schema shows."""
-
 Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(not_blank)]
 
 
@@ -55,17 +52,16 @@ def _weights(weights: dict[str, float]) -> dict[str, float]:
     return {role.strip().lower(): weight for role, weight in weights.items()}
 
 
+def _shown(*parts: str) -> WithJsonSchema:
+    """The schema of messages with these parts."""
+    typed = {part: {"type": "string"} for part in parts}
+    return WithJsonSchema({"type": "array", "items": {"type": "object", "properties": typed}})
+
+
 Messages = Annotated[
-    list[GivenMessage],
-    Field(max_length=MAX_MESSAGES),
-    AfterValidator(_together),
-    WithJsonSchema(
-        {
-            "type": "array",
-            "items": {"type": "object", "properties": {part: {"type": "string"} for part in _TYPED}},
-        }
-    ),
+    list[GivenMessage], Field(max_length=MAX_MESSAGES), AfterValidator(_together), _shown("role", "content")
 ]
+DatedMessages = Annotated[Messages, _shown("role", "content", "timestamp")]
 RecentMessages = Annotated[Messages, Field(alias="recentMessages")]
 Conversation = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(not_blank), TEXT]
 Weight = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]

@@ -42,9 +42,7 @@ class RecallTools:
         query: QueryText,
         messages: Messages | None = None,
         max_tokens: MaxTokens = 800,
-        project: Annotated[
-            Project | None, Field(description="default: this one first; '*' = all equally")
-        ] = None,
+        project: Annotated[Project | None, Field(description="'*' = all equally")] = None,
         kinds: list[Recallable] | None = None,
         since: Since | None = None,
         until: Until | None = None,
@@ -52,7 +50,7 @@ class RecallTools:
         *,
         caller: Caller,
     ) -> Annotated[Recalled, RECALLED]:
-        """Ask everything stored one question. Answers in sentences, best first, with date and handle: [m42] memory, [f key] fact, [t7] turn, [s3] short-term memory, [w name] prompt that is due."""
+        """Ask everything stored one question. Answers in sentences, best first, with date and ref: [m42] memory, [f key] fact, [t7] turn, [s3] short-term memory, [w name] prompt due."""
         wish = RecallWish(frozenset(kinds or Recallable), project, since, until)
         return self.recalls.recall(
             query, as_messages(messages or []), max_tokens, wish, caller, explain=explain
