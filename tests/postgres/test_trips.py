@@ -52,6 +52,7 @@ STORES: list[tuple[str, dict[str, object]]] = [
 CALLS: list[tuple[str, dict[str, object], int]] = [
     ("memory_search", {"query": ASKED}, 6),
     ("memory_search", {"query": ASKED, "type": "learning"}, 6),
+    ("memory_search", {"query": "Who kept the ledger of billing last week, on May 3, 2025 or in March?"}, 6),
     ("memory_search", {"query": ASKED, "project": "shop"}, 6),
     ("memory_search", {"query": "*"}, 1),
     ("recall", {"query": ASKED}, 7),
