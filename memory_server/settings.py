@@ -23,14 +23,9 @@ LOOPBACK = "127.0.0.1"
 """Where only this machine reaches a server."""
 
 
-_MONTH_FIRST = ("en_US", "en_PH", "zh", "ja", "ko", "hu", "C", "POSIX")
-"""Locales whose people write the month before the day."""
-
-
 def is_month_first() -> bool:
-    """Return True where 3/4 is the 4th of March by the locale of the environment, or where that names none."""
-    names = (os.environ.get(name) for name in ("LC_ALL", "LC_TIME", "LANG"))
-    return next(filter(None, names), "C").startswith(_MONTH_FIRST)
+    """Return True where people write the month before the day."""
+    return defaults.is_month_first(os.environ)
 
 
 def _split(value: object) -> object:

@@ -36,9 +36,6 @@ FILES = {"dictionary", "stop_words"}
 
 OF_A_PROCESS = (
     "TZ",
-    "LC_ALL",
-    "LC_TIME",
-    "LANG",
     "HOME",
     "XDG_CACHE_HOME",
     "OPENAI_API_KEY",
@@ -100,7 +97,7 @@ def wanted(server_flags: Mapping[str, object], environment: Mapping[str, str]) -
     files = sorted(FILES & settings.keys())
     settings |= {name: str(Path(settings[name]).expanduser().absolute()) for name in files}
     process = [environment.get(name, "") for name in OF_A_PROCESS]
-    process += [_state(settings[name]) for name in files]
+    process += [str(defaults.is_month_first(environment)), *(_state(settings[name]) for name in files)]
     if not isinstance(database, Path):
         process += sorted(f"{name}={value}" for name, value in environment.items() if name.startswith("PG"))
     identity = json.dumps([place.name_of(database), program(), settings, process])
