@@ -7,7 +7,7 @@ from pydantic import Field
 
 from memory_server.answers.answer import Answer, field, rounded
 from memory_server.domain.caller import Caller
-from memory_server.domain.recall import Found, Recallable
+from memory_server.domain.recall import USUAL, Found, Recallable
 from memory_server.mcp.tool import READS, Tool
 from memory_server.mcp.tools.answers import DEGRADED
 from memory_server.mcp.tools.fields import Project, QueryText, Since, Until
@@ -41,7 +41,7 @@ class RecallTools:
         self,
         query: QueryText,
         messages: Messages | None = None,
-        max_tokens: MaxTokens = 800,
+        max_tokens: MaxTokens = USUAL,
         project: Annotated[Project | None, Field(description="'*' = all equally")] = None,
         kinds: list[Recallable] | None = None,
         since: Since | None = None,
