@@ -215,25 +215,52 @@ def _alone(path: Path, ends: float) -> Iterator[None]:
     Raises:
         TimeoutError: another one does, and takes too long.
     """
-    import fcntl  # which Windows has not
-
-    file = os.open(path, os.O_RDWR | ANEW, 0o600)
+    while (file := lock(path)) is None:
+        if time.monotonic() > ends:
+            raise TimeoutError("another process starts the engine, and takes too long")
+        time.sleep(LOOK)
     try:
-        while True:
-            with suppress(BlockingIOError):
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            if time.monotonic() > ends:
-                raise TimeoutError("another process starts the engine, and takes too long")
-            time.sleep(LOOK)
         yield
     finally:
+        unlock(path, file)
+
+
+def lock(path: Path) -> int | None:
+    """Open a file and lock it. None: another process has it.
+
+    Its holder may remove the file before it lets it go. So a lock counts only where the path still leads to the file.
+    """
+    import fcntl  # which Windows has not
+
+    while True:
+        file = os.open(path, os.O_RDWR | ANEW, 0o600)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(file)
+            return None
+        if is_at(path, file):
+            return file
         os.close(file)
+
+
+def is_at(path: Path, file: int) -> bool:
+    """True if the path leads to the open file."""
+    with suppress(FileNotFoundError):
+        return os.path.samestat(path.lstat(), os.fstat(file))
+    return False
+
+
+def unlock(path: Path, file: int) -> None:
+    """Remove a locked file, then let it go."""
+    with suppress(OSError):  # the folder may have gone
+        path.unlink(missing_ok=True)
+    os.close(file)
 
 
 def _start(engine: Engine, folder: Path, ends: float) -> bool:
     """Start the engine, and wait until it listens or has ended. False: its time is over."""
-    log = os.open(folder / f"{engine.name}.log", os.O_WRONLY | os.O_TRUNC | ANEW, 0o600)
+    log = os.open(folder / f"{engine.name}.log", os.O_WRONLY | os.O_APPEND | os.O_TRUNC | ANEW, 0o600)
     null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     starting, held = os.pipe()
     command = [sys.executable, "-P", "-m", "memory_server", "engine", "run"]
