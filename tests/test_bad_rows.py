@@ -75,6 +75,7 @@ SPOILT = {
     "memory_overwritten": f"INSERT INTO memory_overwritten VALUES (89, {BAD}, 'error', 5, 0, '')",
     "tokens": f"INSERT INTO tokens (id, name, hash, prefix) VALUES (90, {BAD}, printf('%064d', 9), 'msrv_9')",
     "call_counts": f"INSERT INTO call_counts (id, day, tool) VALUES (91, '2026-01-02', {BAD})",
+    "vector_changes": f"INSERT INTO vector_changes (id, source, item_id) VALUES (92, {BAD}, 1)",
 }
 """How a row of each table becomes one that cannot be read; ids are those that nothing else has."""
 
@@ -119,6 +120,7 @@ NAMED = {
     "memory_overwritten": ("89", "project"),
     "tokens": ("90", "name"),
     "call_counts": ("91", "tool"),
+    "vector_changes": ("92", "source"),
 }
 """How people name each of these rows, and the column."""
 

@@ -33,6 +33,8 @@ def named(key: str, question: str) -> float:
 
 def _has(folded: str, words: str) -> bool:
     """True if the text has the words, as whole ones where the script puts spaces between words."""
+    if words not in folded:  # so it is with nearly all facts, and to compile a pattern takes 0.2 ms
+        return False
     edge = r"(?<![a-z0-9_.]){}(?![a-z0-9_])"
     return re.search(edge.format(re.escape(words)), folded) is not None
 

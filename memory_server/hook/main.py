@@ -18,11 +18,9 @@ from memory_server.errors import NotMade
 from memory_server.hook import event as events
 from memory_server.hook import journal
 from memory_server.hook.event import Event, Name
-from memory_server.hook.keep import keep
 from memory_server.hook.output import tell
-from memory_server.hook.prompt import Remind, prompt
+from memory_server.hook.reminding import Remind, from_words
 from memory_server.hook.settings import HookSettings, read
-from memory_server.hook.start import start
 from memory_server.storage.database import Database
 from memory_server.where import Where
 
@@ -72,10 +70,9 @@ def answered(
 
 
 def _say(event: Event, settings: HookSettings) -> str:
-    """Say it without an engine: nothing before a prompt, which needs an embedder and JavaScript."""
     database = _database(settings.db)
     database.files.refuse_empty()
-    text = said(event, settings, database, None)
+    text = said(event, settings, database, partial(from_words, settings, database))
     database.close()
     return text
 
@@ -91,17 +88,23 @@ def _clock() -> datetime:
     return datetime.now(UTC)
 
 
-def said(event: Event, settings: HookSettings, database: Database, remind: Remind | None) -> str:
-    """Say what the model should know of an event. `remind` gives what a prompt brings to mind, where an engine can."""
+def said(event: Event, settings: HookSettings, database: Database, remind: Remind) -> str:
+    """Say what the model should know of an event. `remind` gives what a prompt brings to mind."""
     caller = Caller(settings.client, event.session or settings.session, settings.here(event.folder))
     match event.name:
-        case Name.START | Name.SUBAGENT:
+        case Name.START:
+            from memory_server.hook.start import start
+
             return start(event, database, caller, settings)
         case Name.PROMPT:
-            return "" if remind is None else prompt(event, settings, database, caller, remind)
+            from memory_server.hook.prompt import prompt
+
+            return prompt(event, settings, database, caller, remind)
         case _ if settings.read_only:
             return ""
         case _:
+            from memory_server.hook.keep import keep
+
             keep(event, database, caller, settings.learns)
             return ""
 

@@ -14,7 +14,6 @@ from memory_server.sqlite.embedded import TABLES, as_blob
 from memory_server.sqlite.tx import Tx, Value
 from memory_server.storage.tables.memory_counts import MemoryCounts
 from memory_server.storage.vectors import (
-    MOST_OF_A_PERIOD,
     SEARCHING,
     SPACE_COLUMNS,
     SPACE_FIELDS,
@@ -36,8 +35,6 @@ _PARTS = (
     "part_embeddings AS e JOIN memory_parts AS p ON p.id = e.part_id JOIN memories AS m ON m.id = p.memory_id"
 )
 
-
-_OCCURRED = "ifnull(m.occurred_at, m.created_at)"
 
 _LISTED = "SELECT value FROM json_each(?)"
 
@@ -240,7 +237,7 @@ class Embeddings:
         if isinstance(filter, Filter) and kind is Embedded.MEMORIES:
             cosines = [
                 *self._nearest_memories(space_id, query, filter, limit, effort),
-                *self._nearest(_PARTS, "e.part_id", space_id, query, filter, limit),
+                *self._nearest(sign_bits.PARTS, _PARTS, "e.part_id", space_id, query, filter, limit, effort),
             ]
         else:
             tables = TABLES[kind]
@@ -248,26 +245,56 @@ class Embeddings:
             cosines = []
             for table in tables.embedded.values():
                 source = f"{table} AS e JOIN {tables.source} AS m ON m.id = {id}"
-                cosines += self._nearest(source, id, space_id, query, filter, limit, effort.newest)
+                cosines += self._nearest(table, source, id, space_id, query, filter, limit, effort)
         return best_cosines(cosines, limit)
 
     def _nearest(
         self,
+        table: str,
         source: str,
         id: str,
         space_id: int,
         query: Vector,
         filter: TextFilter,
         limit: int,
-        newest: int | None = None,
+        effort: Effort,
     ) -> list[tuple[int, float | None]]:
-        """Compare every vector of `source`, or the newest; return pairs of id and cosine, best first."""
+        """Return pairs of id and cosine, best first: of the vectors that their signs choose, of the newest, or of all.
+
+        `source` joins the table of vectors AS e to that of their texts AS m. The signs choose among the texts of all
+        projects: where the filter leaves too few of them, every vector that passes is compared.
+        """
         clauses, values = filters.conditions(filter, self.tx.now)
         compared = (
             f"SELECT {id} AS id, e.vector FROM {source} WHERE {' AND '.join(['e.space_id = ?', *clauses])}"
         )
-        if newest is not None:
-            compared += f" ORDER BY {id} DESC LIMIT {newest}"
+        values = [space_id, *values]
+        if effort.newest is not None:
+            return self._compared(
+                f"{compared} ORDER BY {id} DESC LIMIT {effort.newest}", values, query, limit
+            )
+        chosen_ids = self._chosen(table, space_id, query, limit, effort)
+        if chosen_ids is not None:
+            listed = f"{compared} AND {id} IN ({_LISTED})"
+            pairs = self._compared(listed, [*values, json.dumps(chosen_ids)], query, limit)
+            if len(pairs) == limit:
+                return pairs
+        return self._compared(compared, values, query, limit)
+
+    def _chosen(
+        self, table: str, space_id: int, query: Vector, limit: int, effort: Effort
+    ) -> list[int] | None:
+        """Return the ids that the signs of a table choose; None where there are few, or no copy of them yet."""
+        copy = sign_bits.copy_of_table(self.tx, table)
+        signs = (
+            None if copy is None else copy.nearest(self.tx, space_id, query, Filter(), effort.by_signs(limit))
+        )
+        return None if signs is None else signs.nearest(query, effort.by_product(limit))
+
+    def _compared(
+        self, compared: str, values: list[Value], query: Vector, limit: int
+    ) -> list[tuple[int, float | None]]:
+        """Return pairs of id and cosine, best first, of the ids and vectors that a statement selects."""
         return self.tx.rows(
             f"""
             SELECT id, round(1 - vec_distance_cosine(vector, ?), 5)
@@ -275,7 +302,7 @@ class Embeddings:
             ORDER BY 2 DESC, 1 DESC
             LIMIT ?
             """,
-            (as_blob(query), space_id, *values, limit),
+            (as_blob(query), *values, limit),
         )
 
     def _nearest_memories(
@@ -286,7 +313,7 @@ class Embeddings:
         limit: int,
         effort: Effort,
     ) -> list[tuple[int, float | None]]:
-        """Let sign bits choose candidates where there are many; cosine ranks them."""
+        """Let signs choose candidates where there are many; cosine ranks them."""
         clauses, values = filters.bit_rows(space_id, filter)
         where = " AND ".join(clauses)
         bounded = f"SELECT 1 FROM embedding_bits AS b WHERE {where} LIMIT ?"
@@ -294,35 +321,23 @@ class Embeddings:
         if many <= effort.exact:
             chosen = f"SELECT b.memory_id FROM embedding_bits AS b WHERE {where}"
             return self._ranked(space_id, query, chosen, values, limit)
-        most = max(effort.chosen, effort.times * limit)
+        most = effort.by_signs(limit)
         copy = sign_bits.copy_of(self.tx)
-        chosen_ids = None if copy is None else copy.nearest(self.tx, space_id, query, filter, most)
-        if chosen_ids is not None:
-            return self._ranked(space_id, query, _LISTED, [json.dumps(chosen_ids.tolist())], limit)
-        chosen = f"""
-            SELECT b.memory_id
-            FROM embedding_bits AS b
-            WHERE {where}
-            ORDER BY vec_distance_hamming(vec_bit(b.bits), vec_bit(vec_quantize_binary(?))), b.memory_id
-            LIMIT ?
-        """
-        return self._ranked(space_id, query, chosen, [*values, as_blob(query), most], limit)
-
-    def nearest_within(
-        self, space_id: int, query: Vector, filter: Filter, since: str, until: str, limit: int
-    ) -> dict[int, float]:
-        clauses, values = filters.conditions(filter, self.tx.now)
-        # For each project and type the index `memories_by_moment` is read between two moments.
-        chosen = f"""
-            SELECT m.id
-            FROM (SELECT DISTINCT project, type FROM memory_counts WHERE number > 0) AS counts
-            CROSS JOIN memories AS m ON m.project IS nullif(counts.project, '') AND m.type = counts.type
-            WHERE {" AND ".join([f"{_OCCURRED} >= ? AND {_OCCURRED} < ?", *clauses])}
-            ORDER BY {_OCCURRED} DESC, m.id DESC
-            LIMIT {MOST_OF_A_PERIOD}
-        """
-        rows = self._ranked(space_id, query, chosen, [since, until, *values], limit)
-        return best_cosines(rows, limit)
+        signs = None if copy is None else copy.nearest(self.tx, space_id, query, filter, most)
+        if signs is None:
+            rows = self.tx.rows(
+                f"""
+                SELECT b.memory_id, b.bits
+                FROM embedding_bits AS b
+                WHERE {where}
+                ORDER BY vec_distance_hamming(vec_bit(b.bits), vec_bit(vec_quantize_binary(?))), b.memory_id
+                LIMIT ?
+                """,
+                (*values, as_blob(query), most),
+            )
+            signs = sign_bits.Signs.of_rows(rows, query)
+        chosen_ids = signs.nearest(query, effort.by_product(limit))
+        return self._ranked(space_id, query, _LISTED, [json.dumps(chosen_ids)], limit)
 
     def cosines(self, space_id: int, query: Vector, ids: Sequence[int]) -> dict[int, float]:
         return best_cosines(

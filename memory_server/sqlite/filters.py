@@ -3,13 +3,28 @@
 import json
 from itertools import chain, combinations
 
-from memory_server.domain.fact import FactFilter, Home, Scope
+from memory_server.domain.fact import FactFilter
 from memory_server.domain.injection import CAPTURED
 from memory_server.domain.memory import Filter
 from memory_server.domain.short_term import SaidFilter
 from memory_server.sqlite.tx import Value
 from memory_server.storage.json_text import as_json
 from memory_server.storage.vectors import TextFilter
+
+_NOT_HIDDEN = """
+    NOT (
+        m.scope = ? AND m.owner = ? AND EXISTS (
+            SELECT 1
+            FROM facts AS narrow
+            WHERE narrow.scope = ? AND narrow.owner = ? AND narrow.key = m.key
+                AND (narrow.expires_at IS NULL OR narrow.expires_at > ?)
+        )
+    )
+"""
+"""The fact is not one of a wide scope that a narrow one hides, because its key has a value there.
+
+Its values: scope and owner of the wide one, scope and owner of the narrow one, now.
+"""
 
 
 def conditions(filter: TextFilter, now: str) -> tuple[list[str], list[Value]]:
@@ -77,11 +92,9 @@ def _facts(filter: FactFilter, now: str) -> tuple[list[str], list[Value]]:
         # The + keeps SQLite from reading all facts of these scopes where few are asked for.
         clauses.append(" OR ".join("(+m.scope = ? AND +m.owner = ?)" for _ in filter.homes).join("()"))
         values += chain.from_iterable((home.scope.value, home.owner) for home in filter.homes)
-        pairs = list(combinations(filter.homes, 2))
-        if pairs:
-            clauses.append(f"m.id NOT IN ({' UNION ALL '.join(_hidden(narrow) for narrow, _ in pairs)})")
-            for narrow, wide in pairs:
-                values += [narrow.scope.value, narrow.owner, wide.scope.value, wide.owner, now]
+        for narrow, wide in combinations(filter.homes, 2):
+            clauses.append(_NOT_HIDDEN)
+            values += [wide.scope.value, wide.owner, narrow.scope.value, narrow.owner, now]
     for sign, moment in ((">=", filter.since), ("<", filter.until)):
         if moment is not None:
             clauses.append(f"julianday(m.updated_at) {sign} julianday(?)")
@@ -106,20 +119,3 @@ def _said(filter: SaidFilter) -> tuple[list[str], list[Value]]:
             clauses.append(f"julianday(m.said_at) {sign} julianday(?)")
             values.append(moment)
     return clauses, values
-
-
-def _hidden(narrow: Home) -> str:
-    """Return a statement for the facts of a wide scope that a narrow one hides, because their key has a value there.
-
-    Its values: scope and owner of the narrow one, scope and owner of the wide one, now.
-    The keys of the scope that probably has fewer are looked up in the other: a session has few, a project has many.
-    """
-    tables = ["facts AS narrow", "facts AS wide"]
-    if narrow.scope is not Scope.SESSION:
-        tables.reverse()
-    return f"""
-        SELECT wide.id
-        FROM {" CROSS JOIN ".join(tables)}
-        WHERE narrow.scope = ? AND narrow.owner = ? AND wide.scope = ? AND wide.owner = ? AND wide.key = narrow.key
-            AND (narrow.expires_at IS NULL OR narrow.expires_at > ?)
-    """

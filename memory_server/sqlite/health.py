@@ -25,6 +25,7 @@ TABLES: tuple[Table, ...] = (
     table("token_vectors", "space_id text_id", "space_id text_id"),
     table("migrations", "version name applied_at", "version", numbers="version"),
     table("server_days", "day", "day", numbers="day"),
+    table("vector_changes", "id source"),
 )
 """All tables of a file with their texts: those that a copy takes along, and those that a file makes itself. A test
 compares them with the schema."""

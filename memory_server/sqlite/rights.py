@@ -22,7 +22,16 @@ from memory_server.domain import rights
 from memory_server.domain.caller import Person
 
 PUBLIC: Final = frozenset(
-    {"migrations", "character_forms", "spaces", "erasures", "server_days", "bits_changes", "sqlite_sequence"}
+    {
+        "migrations",
+        "character_forms",
+        "spaces",
+        "erasures",
+        "server_days",
+        "bits_changes",
+        "vector_changes",
+        "sqlite_sequence",
+    }
 )
 """Tables that hold nothing of anybody."""
 

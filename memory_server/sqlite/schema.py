@@ -14,7 +14,7 @@ from memory_server.errors import Mend, Unavailable
 from memory_server.sqlite import pragmas, rights
 from memory_server.storage.packaged import Migration
 
-NEWEST = (31, "25c380cf13010aa24070b9187cad005a16284dd5c0809bf956d440ae002de554")
+NEWEST = (32, "3299d3a924c02deb7619219ddcf9983e130409d09c8aca264259a13aecc98bf5")
 """The newest version of the schema and the digest of its SQL: a file that has it need not be compared further."""
 
 _STARTS = {

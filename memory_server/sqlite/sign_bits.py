@@ -1,20 +1,23 @@
-"""Keeps the sign bits of all memories in the process, by columns: numpy scans a million in 25 ms, SQL in 340.
+"""Keeps the sign bits of all vectors in the process, by columns: numpy scans a million in 25 ms, SQL in 340.
 
-They are a copy of the table `embedding_bits`. The table `bits_changes` lists the rows of it that have changed, also by
-hand: its triggers are plain SQL. Each of its rows has a random mark, so that a file which was restored, or another one
-in its place, is never taken for the one that was read.
+Those of memories are a copy of the table `embedding_bits`; those of facts, turns, short-term memories and parts are
+made from the vectors. The tables `bits_changes` and `vector_changes` list the rows that have changed, also by hand:
+their triggers are plain SQL. Each of their rows has a random mark, so that a file which was restored, or another one in
+its place, is never taken for the one that was read.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memory_server.call.places import Places
-from memory_server.domain.embedding import Vector
+from memory_server.domain.embedding import Embedded, Vector
 from memory_server.domain.memory import Filter
 from memory_server.sqlite import bit_rows
+from memory_server.sqlite.embedded import TABLES
 from memory_server.sqlite.tx import Tx
 
 HELD_FROM = 2_000
@@ -33,10 +36,25 @@ SPARE = 0.05
 """Share of the rows for which there is room beyond them: to move a full copy takes 30 ms at a million."""
 
 MOST_CHANGES = 4_000
-"""Changed rows that are read one by one; `bits_changes` keeps a few more. Beyond, all rows are read anew."""
+"""Changed rows that are read one by one; the file tells a few more. Beyond, all rows are read anew."""
 
 _BLOCK = 131_072
 """Rows of a column that are compared at a time: they fit into the cache of a processor."""
+
+MEMORIES = bit_rows.MemoryBits()
+
+PARTS = "part_embeddings"
+
+VECTOR_TABLES = (
+    (PARTS, "part_id"),
+    *(
+        (table, tables.id)
+        for kind, tables in TABLES.items()
+        if kind is not Embedded.MEMORIES
+        for table in tables.embedded.values()
+    ),
+)
+"""Names of tables of vectors without bits in the file, with the column of the text's id."""
 
 _GONE = -1
 """The project of a row that was deleted."""
@@ -46,28 +64,29 @@ _FAR = np.uint16(65_535)
 
 
 class SignBits:
-    """The copy of one space, shared by all threads of a process; the first call of `nearest` begins to read it."""
+    """The copy of one table and space, shared by all threads of a process; the first call of `nearest` begins to read
+    it.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, source: bit_rows.Source = MEMORIES) -> None:
+        self._source = source
         self._turn = Places(1)
         """The thread that has it reads the file: that can take as long as another program keeps the file locked."""
         self._copy: _Copy | None = None
         self._few: dict[int, range] = {}
         """By space the ids of changes at which it surely has too few rows: a change adds one row at most."""
 
-    def nearest(
-        self, tx: Tx, space_id: int, query: Vector, filter: Filter, limit: int
-    ) -> NDArray[np.int64] | None:
-        """Return the ids of the `limit` memories with the fewest different signs, in no order; shape (memories,).
+    def nearest(self, tx: Tx, space_id: int, query: Vector, filter: Filter, limit: int) -> "Signs | None":
+        """Return the signs of the `limit` vectors with the fewest different signs, in no order.
 
-        Of memories that differ as much, those with the smaller ids. None where SQL must answer: few rows, a copy that
+        Of vectors that differ as much, those with the smaller ids. None where SQL must answer: few rows, a copy that
         is not whole yet, a filter by tags or time, or a transaction that has changed the file itself.
         """
         if not _is_known(filter) or not self._turn.enter():
             return None
         try:
             copy = self._filled(tx, space_id, len(query))
-            return None if copy is None else copy.nearest(query, filter, limit, bit_rows.visible(tx))
+            return None if copy is None else copy.nearest(query, filter, limit, self._source.visible(tx))
         finally:
             self._turn.leave()
 
@@ -91,7 +110,8 @@ class SignBits:
         if not tx.sees_only_committed:
             return None
         if self._copy is not None and (
-            self._copy.space_id != space_id or not self._copy.renew(tx, bit_rows.last_change(tx))
+            self._copy.space_id != space_id
+            or not self._copy.renew(tx, bit_rows.last_change(tx, self._source))
         ):
             self._copy = None
         return self._copy
@@ -100,15 +120,15 @@ class SignBits:
         """Return the copy once it is whole, else None; each call reads a piece more of it."""
         if not tx.sees_only_committed:
             return None
-        copy, last = self._renewed(tx, space_id), bit_rows.last_change(tx)
+        copy, last = self._renewed(tx, space_id), bit_rows.last_change(tx, self._source)
         if copy is None:
             if last[0] in self._few.get(space_id, ()):
                 return None
-            rows = bit_rows.count(tx, space_id, HELD_FROM)
+            rows = bit_rows.count(tx, self._source.table, space_id, HELD_FROM)
             if rows <= HELD_FROM:
                 self._few[space_id] = range(last[0], last[0] + HELD_FROM - rows + 1)
                 return None
-            copy = self._copy = _Copy(space_id, dimensions, last, rows)
+            copy = self._copy = _Copy(self._source, space_id, dimensions, last, rows)
         if not copy.is_whole:
             copy.fill(tx)
             if copy.is_whole and not copy.renew(tx, last):
@@ -116,15 +136,49 @@ class SignBits:
         return copy if copy and copy.is_whole else None
 
 
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """Ids, int64 of the shape (vectors,), and the signs of their vectors, 8 in a byte: uint8 (vectors, bytes)."""
+
+    ids: NDArray[np.int64]
+    bits: NDArray[np.uint8]
+
+    @classmethod
+    def of_rows(cls, rows: Sequence[tuple[int, bytes]], query: Vector) -> "Signs":
+        """Read rows of id and bits, without those that have too few of them."""
+        length = len(query) // 8
+        rows = [row for row in rows if len(row[1]) == length]
+        bits = np.frombuffer(b"".join(bits for _, bits in rows), np.uint8)
+        return cls(np.array([id for id, _ in rows], np.int64), bits.reshape(len(rows), length))
+
+    def nearest(self, query: Vector, limit: int) -> list[int]:
+        """Return the `limit` ids whose signs have the greatest product with the numbers of the query, in no order.
+
+        Of 100,000 vectors the 640 that this chooses among the 4,000 with the fewest different signs hold .94 of the
+        nearest 80, and the 640 with the fewest different signs .83 (Gordo and others, "Asymmetric distances for binary
+        embeddings", 2013).
+        """
+        if len(self.ids) <= limit:
+            return sorted(self.ids.tolist())
+        order = np.argsort(self.ids)
+        signs = np.unpackbits(self.bits[order], axis=1, bitorder="little")
+        products = signs.astype(np.float32) @ query.astype(np.float32)
+        chosen = np.argsort(-products, kind="stable")[:limit]
+        return sorted(self.ids[order][chosen].tolist())
+
+
 class _Copy:
-    """The rows of `embedding_bits`, by columns; the first `_number` places of each column are in use.
+    """The rows of a table, by columns; the first `_number` places of each column are in use.
 
     Once all rows are read, those of a project stand together. A row that was added or moved since then is a stray.
     Projects and types are codes: their number in `_names`. Bits are packed as `_in_columns` says.
     """
 
-    def __init__(self, space_id: int, dimensions: int, last: bit_rows.Change, rows: int) -> None:
+    def __init__(
+        self, source: bit_rows.Source, space_id: int, dimensions: int, last: bit_rows.Change, rows: int
+    ) -> None:
         self.space_id = space_id
+        self._source = source
         self.is_whole = False
         self._last = last
         self._bytes = dimensions // 8
@@ -150,7 +204,7 @@ class _Copy:
     def fill(self, tx: Tx) -> None:
         """Read the next rows of the table, in the order of its key."""
         for _ in range(0, PIECE, AT_ONCE):
-            rows = bit_rows.after(tx, self.space_id, self._read_to, AT_ONCE)
+            rows = self._source.after(tx, self.space_id, self._read_to, AT_ONCE)
             self._append(rows)
             if len(rows) < AT_ONCE:
                 self._arrange()
@@ -162,11 +216,11 @@ class _Copy:
         """Read the rows that were changed since the copy was read; false where it must be read anew."""
         if last == self._last:
             return True
-        changed = bit_rows.changed_since(tx, self._last)
+        changed = bit_rows.changed_since(tx, self._source, self._last)
         if changed is None or len(changed) > MOST_CHANGES:
             return False
         if self.is_whole:
-            self._put(np.array(changed, np.int64), bit_rows.of(tx, self.space_id, changed))
+            self._put(np.array(changed, np.int64), self._source.of(tx, self.space_id, changed))
             self._last = last
         return True  # while it is read, what has changed is read at the end
 
@@ -287,29 +341,28 @@ class _Copy:
 
     # Searching
 
-    def nearest(
-        self, query: Vector, filter: Filter, limit: int, visible: bit_rows.Visible | None
-    ) -> NDArray[np.int64]:
+    def nearest(self, query: Vector, filter: Filter, limit: int, visible: bit_rows.Visible | None) -> Signs:
         query_bits = _in_columns(np.packbits(query > 0, bitorder="little").tobytes(), 1, self._bytes)[:, 0]
         is_visible = None if visible is None else self._visible(visible)
-        ids: list[NDArray[np.int64]] = []
+        places: list[NDArray[np.int64]] = []
         distances: list[NDArray[np.uint16]] = []
         for rows in self._rows_of(filter):
             distances_of_rows = _distances(self._columns[:, rows], query_bits)
             distances_of_rows[~self._passes(rows, filter)] = _FAR
             if is_visible is not None:
                 distances_of_rows[~is_visible[rows]] = _FAR
-            of_rows = self._ids[rows]
-            best = _nearest(of_rows, distances_of_rows, limit)
-            ids.append(of_rows[best])
+            best = _nearest(self._ids[rows], distances_of_rows, limit)
+            places.append(best + rows.start if isinstance(rows, slice) else rows[best])
             distances.append(distances_of_rows[best])
-        every = np.concatenate(ids)
-        return every[_nearest(every, np.concatenate(distances), limit)]
+        every = np.concatenate(places)
+        chosen = every[_nearest(self._ids[every], np.concatenate(distances), limit)]
+        words = np.ascontiguousarray(self._columns[:, chosen].T)
+        return Signs(self._ids[chosen], words.view(np.uint8)[:, : self._bytes])
 
     def _rows_of(self, filter: Filter) -> "list[slice | NDArray[np.int64]]":
         """Return the places where the rows of a filter's project can be, no place twice."""
         if filter.project is None:
-            return [slice(self._number)]
+            return [slice(0, self._number)]
         project_code = self._names.get(filter.project.encode(), _GONE)
         together = self._together.get(project_code, slice(0, 0))
         apart = [place for place in self._moved if not together.start <= place < together.stop]
@@ -343,9 +396,21 @@ class _Copy:
         return passing
 
 
+class TableBits:
+    """A copy for each table of vectors that has no bits in the file, by its name."""
+
+    def __init__(self) -> None:
+        self.by_table = {table: SignBits(bit_rows.VectorBits(table, id)) for table, id in VECTOR_TABLES}
+
+
 def copy_of(tx: Tx) -> SignBits | None:
-    """Return the copy that the process keeps; None where it keeps none, and SQL must answer."""
+    """Return the copy of memories that the process keeps; None where it keeps none, and SQL must answer."""
     return None if tx.copies is None else tx.copies.of(SignBits)
+
+
+def copy_of_table(tx: Tx, table: str) -> SignBits | None:
+    """Return the copy of a table of vectors that the process keeps; None where it keeps none."""
+    return None if tx.copies is None else tx.copies.of(TableBits).by_table.get(table)
 
 
 def _is_known(filter: Filter) -> bool:

@@ -56,6 +56,7 @@ def running(folder: Path, *arguments: str) -> Iterator[Server]:
         "0",
         "--db",
         str(db),
+        "--no-socket",
         *arguments,
     ]
     with log.open("ab") as errors:

@@ -29,7 +29,7 @@ from tests.postgres_server import new_database, new_place
 
 MEMORIES = next(table for table in TABLES if table.name == "memories")
 
-OWN = {"migrations", "bits_changes", "job_problems", "erasures", "server_days"}
+OWN = {"migrations", "bits_changes", "vector_changes", "job_problems", "erasures", "server_days"}
 """Tables of one file alone: when it was migrated, what a running server compares, and what it has to erase."""
 
 

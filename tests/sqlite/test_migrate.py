@@ -124,6 +124,7 @@ def test_a_fresh_file_gets_the_newest_schema_and_says_whose_it_is(
             (29, "server_days"),
             (30, "likely_updates"),
             (31, "token_vectors"),
+            (32, "bits_of_all_kinds"),
         ]
         assert tx.value("SELECT applied_at FROM migrations") == tx.now
         assert tx.value("PRAGMA user_version") == NEWEST

@@ -211,6 +211,7 @@ VECTORS = {
     "embeddings",
     "embedding_bits",
     "bits_changes",
+    "vector_changes",
     "embedding_queue",
     "part_embeddings",
     "token_vectors",

@@ -36,7 +36,14 @@ def difference(columns: dict[str, set[str]]) -> dict[str, set[str]]:
 
 
 def test_every_column_of_a_file_is_copied(clock: Clock) -> None:
-    own = {"sqlite_sequence", "character_forms", "embedding_bits", "bits_changes", "memory_overwritten"}
+    own = {
+        "sqlite_sequence",
+        "character_forms",
+        "embedding_bits",
+        "bits_changes",
+        "vector_changes",
+        "memory_overwritten",
+    }
     database = InMemory(clock)
     with database.read() as tx:
         columns: dict[str, set[str]] = {}
