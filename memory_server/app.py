@@ -45,6 +45,7 @@ from memory_server.services.resume import ResumeService
 from memory_server.services.review import ReviewService
 from memory_server.services.search import SearchService
 from memory_server.services.short_term import ShortTermService
+from memory_server.services.things import ThingService
 from memory_server.services.timeline import TimelineService
 from memory_server.services.turns import TurnService
 from memory_server.services.user_words import UserWordsService
@@ -126,6 +127,9 @@ class Services:
         )
         self.recall = RecallService(
             database, queue, self.long_term, not settings.read_only, learning, self.reranking
+        )
+        self.things = ThingService(
+            self.memories, self.facts, self.turns, self.short_term, self.long_term, self.recall
         )
         self.reminding = RemindingService(database, of_hooks, ByMeaning(self.recall).find)
         self.resume = ResumeService(database, learning.on, self.long_term)

@@ -1,6 +1,16 @@
-"""Default folders and files."""
+"""Default folders and files, and the order of a date."""
 
+from collections.abc import Mapping
 from pathlib import Path
+
+_MONTH_FIRST = ("en_US", "en_PH", "zh", "ja", "ko", "hu", "C", "POSIX")
+"""Locales whose people write the month before the day."""
+
+
+def is_month_first(environment: Mapping[str, str]) -> bool:
+    """True where 3/4 is the 4th of March by the locale of the environment, or where that names none."""
+    names = (environment.get(name) for name in ("LC_ALL", "LC_TIME", "LANG"))
+    return next(filter(None, names), "C").startswith(_MONTH_FIRST)
 
 
 def database() -> Path:

@@ -8,7 +8,7 @@ PREFIX = "MEMORY_SERVER_"
 SERVE = "serve"
 
 SWITCHES = frozenset(
-    "read_only allow_secrets no_digests no_learning no_token_vectors no_socket no_early_answers audit_required".split()
+    "read_only allow_secrets no_digests no_learning no_token_vectors no_early_answers audit_required".split()
 )
 """The settings whose flag has no value."""
 

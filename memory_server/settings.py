@@ -23,6 +23,11 @@ LOOPBACK = "127.0.0.1"
 """Where only this machine reaches a server."""
 
 
+def is_month_first() -> bool:
+    """Return True where people write the month before the day."""
+    return defaults.is_month_first(os.environ)
+
+
 def _split(value: object) -> object:
     return (
         tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
@@ -137,7 +142,11 @@ class Settings(BaseSettings):
     stop_words: Annotated[Path, AfterValidator(Path.expanduser)] | None = Field(
         default=None, description="A file with words that are never keywords, one a line."
     )
-    toolsets: Names = Field(default=(), description="Offer only these toolsets, separated by commas.")
+    toolsets: Names = Field(
+        default=(),
+        description="List only these toolsets, separated by commas. `core`: the twelve tools that can do all; the "
+        "others can be called too.",
+    )
     tools: Names = Field(default=(), description="Offer only these tools.")
     exclude_tools: Names = Field(default=(), description="Offer all tools except these.")
     read_only: bool = Field(
@@ -158,11 +167,8 @@ class Settings(BaseSettings):
     )
     hooks_off: Names = Field(
         default=(),
-        description="Hooks that do nothing: SessionStart, UserPromptSubmit, Stop, PreCompact, SessionEnd, or `all`.",
-    )
-    no_socket: bool = Field(
-        default=False,
-        description="Open no local socket on which hooks of the same user ask for meaning; hooks ask none.",
+        description="Hooks that do nothing: SessionStart, UserPromptSubmit, SubagentStart, Stop, PreCompact, "
+        "SessionEnd, or `all`.",
     )
     engine: Literal["auto", "off"] = Field(
         default="auto",

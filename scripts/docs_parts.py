@@ -1,6 +1,7 @@
 """The generated parts of docs/, each told by the running code. `scripts/docs` calls them from cog markers."""
 
 import os
+import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +14,9 @@ from memory_server.mcp.toolsets import toolsets
 from memory_server.settings import Settings
 
 WIDTH = 100
+
+_DEFAULT = re.compile(r"(?:, |^)default ([^ ,:]+)$")
+"""How a description says a default."""
 
 
 def tool_reference() -> str:
@@ -73,14 +77,13 @@ def _kind(schema: dict[str, Any]) -> str:
 
 
 def _shown_default(schema: dict[str, Any]) -> str:
-    default = schema.get("default")
-    return "" if default in (None, []) else f"`{default}`"
+    default = _DEFAULT.search(str(schema.get("description", "")))
+    return f"`{default[1]}`" if default else ""
 
 
 def _note(schema: dict[str, Any]) -> str:
     """The description, without the default that has a column of its own; ranges are part of it."""
-    notes = str(schema.get("description", "")).split(", ")
-    return ", ".join(note for note in notes if note != f"default {schema.get('default')}")
+    return _DEFAULT.sub("", str(schema.get("description", "")))
 
 
 def _flag(name: str) -> str:

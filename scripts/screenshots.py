@@ -68,7 +68,7 @@ def fill(db: Path) -> dict[str, int]:
     """Write the demo data; the memories that pictures are of."""
     clock = Clock()
     with patch("memory_server.app.clock", clock):
-        services = app.build(Settings(db=db, no_socket=True, project="ledger"))
+        services = app.build(Settings(db=db, project="ledger"))
     services.queue.work()
     lines = [json.loads(line) for line in DEMO_LOG.read_text(encoding="utf-8").splitlines()]
     notes = [line for line in lines if "content" in line]

@@ -158,7 +158,7 @@ MEMORY_ONLY = {
 
 UNBOUNDED = {
     "cli/serve.py": {"sleep"},  # the end of the process
-    "engine/door.py": {"flock", "sleep"},  # the start of an engine, for ENDING at most
+    "engine/door.py": {"sleep"},  # the start of an engine, for ENDING at most
     "front/finding.py": {"flock", "sleep"},  # the start of a session, for STARTING at most
     "front/main.py": {
         "Lock",
@@ -170,7 +170,6 @@ UNBOUNDED = {
     "embedding/cross_encoder.py": {"Lock"},  # taken with what the call has left
     "embedding/endpoint.py": {"sleep"},  # only where nobody waits, or in a thread that is left alone
     "embedding/sentence_transformers.py": {"Lock"},  # the model computes one batch
-    "hook/answering.py": {"sleep"},  # the thread that answers hooks
     "mcp/audit.py": {"Lock"},  # one thread writes a line, as each call does itself
     "nlp/jieba.py": {"Lock"},  # one thread loads the dictionary, a second of its processor
     "nlp/keywords.py": {"Lock"},  # one thread loads the table of frequencies; a stemmer

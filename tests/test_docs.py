@@ -101,6 +101,8 @@ async def test_each_call_and_command_of_a_page_does_what_is_shown(
         "COLUMNS": "100",
         "NO_COLOR": "1",
     }
+    if "hook UserPromptSubmit" in page.read_text(encoding="utf-8"):
+        env |= {"MEMORY_SERVER_ENGINE": "auto", "MEMORY_SERVER_ENGINE_IDLE": "10"}
     servers = Servers(folder, env)
     default = Settings().db
     assert isinstance(default, Path)

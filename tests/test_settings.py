@@ -145,7 +145,6 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
         "NO_DIGESTS": "1",
         "NO_LEARNING": "1",
         "NO_TOKEN_VECTORS": "1",
-        "NO_SOCKET": "1",
         "NO_EARLY_ANSWERS": "1",
         "HOOKS_OFF": "Stop,SessionEnd",
         "SCORE_SHARE": "0.25",

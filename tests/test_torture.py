@@ -32,7 +32,7 @@ PARTS: dict[str, tuple[int, Run]] = {
         3,
         lambda chance, goes, folder: commands.run(chance, goes, folder, wait=1, workers=2, small=False),
     ),
-    "fuzz": (1, lambda chance, goes, folder: fuzz.run(chance, goes, folder, calls=200)),
+    "fuzz": (1, lambda chance, goes, folder: fuzz.run(chance, goes, folder, calls=300)),
 }
 
 

@@ -5,11 +5,13 @@ import sys
 import click
 
 from memory_server.cli import options, output
-from memory_server.cli.handles import Handle, HandleType
+from memory_server.cli.handles import HandleType, memory_of
 from memory_server.cli.opened import caller, embedding
 from memory_server.cli.program import verb
+from memory_server.domain.handles import Handle
 from memory_server.domain.memory import MemoryDraft, MemoryId, MemoryType, Stored
 from memory_server.domain.notice import handle
+from memory_server.language.when import Use
 from memory_server.mcp.tools.fields import Content, Importance, Tags
 from memory_server.settings import Settings
 
@@ -32,7 +34,9 @@ SHOWN = 60
 )
 @click.option("--tag", "tags", multiple=True, help="A tag; may be given several times.")
 @click.option("--importance", type=options.Number(1, 10), default=5, show_default=True, help="1 to 10.")
-@click.option("--occurred", type=options.MOMENT, metavar="WHEN", help="When it happened; default: now.")
+@click.option(
+    "--occurred", type=options.Moment(Use.HAPPENED), metavar="WHEN", help="When it happened; default: now."
+)
 @click.option("--supersedes", type=HandleType(), metavar="ID", help="The memory that it replaces.")
 @click.option("--related", type=HandleType(), metavar="ID", help="A related memory.")
 def add_command(
@@ -65,7 +69,7 @@ def add_command(
 
 
 def _id(handle: Handle | None) -> MemoryId | None:
-    return None if handle is None else handle.memory
+    return None if handle is None else memory_of(handle)
 
 
 def _tell(stored: Stored) -> None:

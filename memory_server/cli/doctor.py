@@ -20,6 +20,9 @@ from memory_server.settings import Settings
 if TYPE_CHECKING:
     from memory_server.app import Services
 
+SILENT = "the hook before a prompt says nothing"
+"""What that means for hooks."""
+
 _TO_ERASE = "some bytes are left; a running server or `memory-server compact` overwrites them"
 _RESCUED = "May hold what was purged since. Delete it when you need nothing more from it."
 
@@ -105,13 +108,14 @@ def _words(services: "Services") -> str:
 
 
 def _engine(settings: Settings) -> str:
-    if settings.engine == "off" or settings.no_socket:
-        return "off: each window has a process of its own"
+    if settings.engine == "off":
+        return f"off: each window has a process of its own; {SILENT}"
     engines = running.of(settings.db)
     if engines:
         return "; ".join(map(str, engines))
     words = [f"an earlier one said: {line}" for line in running.failures(settings.db)]
-    return running.why_none() or "; ".join(["none runs now", *words])
+    reason = running.why_none()
+    return f"{reason}; {SILENT}" if reason else "; ".join(["none runs now", *words])
 
 
 def _hooks(record: Record) -> str:

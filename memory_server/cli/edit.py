@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memory_server.cli import options, output
-from memory_server.cli.handles import Handle, HandleType
+from memory_server.cli.handles import HandleType, memory_of
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import verb
+from memory_server.domain.handles import Handle
 from memory_server.domain.memory import Memory, MemoryChange, MemoryId
 from memory_server.errors import Mend, NotFound
 from memory_server.mcp.tools.fields import Content, Importance, Project, Tags
@@ -46,7 +47,7 @@ def edit_command(
     project: str | None,
 ) -> None:
     """Change a memory in $VISUAL or $EDITOR, or with options. The old text stays in its history."""
-    memory = id.memory
+    memory = memory_of(id)
     change = MemoryChange(
         None if text is None else options.checked(Content, text, "text"),
         options.memory_type(type_),

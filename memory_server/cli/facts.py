@@ -77,7 +77,9 @@ def facts_command(
     help="Default to read: the first of session, project, shared, global that has the key. Default to write: project.",
 )
 @click.option("--tag", "tags", multiple=True, help="A tag of the new value.")
-@click.option("--ttl", type=options.Number(1), metavar="SECONDS", help="Let the new value expire.")
+@click.option(
+    "--ttl", type=options.Length(), metavar="LENGTH", help="Let the new value expire: seconds, or '7 days'."
+)
 @click.option("--text", "as_text", is_flag=True, help="Keep VALUE as text even if it is JSON.")
 @options.json_option
 def fact_command(

@@ -11,19 +11,17 @@ from memory_server.call.deadline import CALL
 from memory_server.cli import options, output
 from memory_server.cli.answers import Shown, ShownFact, ShownMemory, ShownTrigger
 from memory_server.cli.guard import complain
-from memory_server.cli.handles import Handle, HandleType
+from memory_server.cli.handles import HandleType
 from memory_server.cli.hints import WORDS
 from memory_server.cli.opened import caller, erased, opened
 from memory_server.cli.output import Column
 from memory_server.cli.program import verb
 from memory_server.cli.show import shown
 from memory_server.domain.caller import Caller
-from memory_server.domain.change import Kind
-from memory_server.domain.forgetting import Forgotten
-from memory_server.domain.memory import MemoryId
-from memory_server.domain.short_term import ShortTermId, ShortTermMemory
+from memory_server.domain.handles import Handle
+from memory_server.domain.short_term import ShortTermMemory
 from memory_server.domain.turn import Turn
-from memory_server.errors import Mend, NotFound, told
+from memory_server.errors import NotFound, told
 from memory_server.settings import Settings
 
 if TYPE_CHECKING:
@@ -67,7 +65,7 @@ def _forget_all(services: "Services", handles: Sequence[Handle], purge: bool, by
     try:
         for handle in handles:
             try:
-                done = forget(services, handle, purge, by)
+                done = services.things.forget(handle, purge, by)
             except NotFound as error:
                 complain(told([error.problem], WORDS) or "")
                 continue
@@ -84,29 +82,6 @@ def _forget_all(services: "Services", handles: Sequence[Handle], purge: bool, by
     for path in elsewhere:
         output.note(f"This file may still hold it: {path}.")
     return overwritten and len(gone) == len(handles)
-
-
-def forget(services: "Services", handle: Handle, purge: bool, by: Caller) -> Forgotten:
-    """Delete or erase one thing.
-
-    Raises:
-        NotFound: it is not there.
-    """
-    match handle.kind:
-        case Kind.MEMORY:
-            return services.memories.forget(MemoryId(handle.id), purge, by)
-        case Kind.TURN:
-            return services.turns.forget(handle.id, purge, by)
-        case Kind.SHORT_TERM:
-            return services.short_term.forget(ShortTermId(handle.id), purge, by)
-        case Kind.LONG_TERM:
-            return services.long_term.delete(handle.name, None, purge, by)
-        case Kind.FACT:
-            facts = services.facts
-            _, done = (facts.purge if purge else facts.delete)(handle.name, handle.scope, by)
-            if not done.number:
-                raise NotFound(f"No fact `{handle.name}`, so nothing was deleted.", Mend.LIST_FACTS)
-            return done
 
 
 def _list(services: "Services", handles: Sequence[Handle], by: Caller) -> None:

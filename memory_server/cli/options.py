@@ -10,8 +10,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from memory_server.domain import moment
 from memory_server.domain.memory import Filter, MemoryType
+from memory_server.language import when
 from memory_server.language.nearest import nearest
+from memory_server.language.when import Use
 from memory_server.reader import clock
+from memory_server.settings import is_month_first
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -23,6 +26,9 @@ _UNITS = {
     "m": timedelta(days=30),
     "y": timedelta(days=365),
 }
+
+MOST_SECONDS = 100 * 365 * 86_400
+"""The longest length of time: a hundred years."""
 
 _WRONG = {
     "string_unicode": "it is not UTF-8.",
@@ -36,15 +42,16 @@ _WRONG = {
 
 
 class Moment(click.ParamType[str]):
-    """A date or a time in the local time of the person, or how long ago: `2026-03-14`, `2026-03-14 09:26`, `7d`.
+    """A date or a time in the local time of the person, in words too, or how long ago: `2026-03-14`, `yesterday`, `7d`.
 
-    `ahead`: `7d` is in a week.
+    With `Use.STARTS` `7d` is in a week.
     """
 
     name = "when"
 
-    def __init__(self, ahead: bool = False) -> None:
-        self._sign, self._said = (1, "ahead") if ahead else (-1, "ago")
+    def __init__(self, use: Use = Use.SINCE) -> None:
+        self._use = use
+        self._sign = 1 if use is Use.STARTS else -1
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         text = str(value).strip()
@@ -54,15 +61,39 @@ class Moment(click.ParamType[str]):
             if text.isdigit() and len(text) >= 10:
                 return moment.read(text)
             return moment.timestamp(moment.parse(text, None).astimezone())
-        except (ValueError, OverflowError):
-            self.fail(
-                f"{text!r} is not a date. Write 2026-03-14, '2026-03-14 09:26' or 7d (h, d, w, m, y {self._said}).",
-                param,
-                ctx,
-            )
+        except OverflowError:
+            pass
+        except ValueError:
+            now = clock().astimezone().replace(tzinfo=None)
+            read = when.moment(text, self._use, now, month_first=is_month_first())
+            if read is not None:
+                click.echo(f"{text!r} was read as {read.reading}.", err=True)
+                return moment.timestamp(read.local.astimezone())
+        forms = "next Friday, November 3" if self._use is Use.STARTS else "yesterday, last week, November 3"
+        return self.fail(
+            f"{text!r} is not a date. Write 2026-03-14, '2026-03-14 09:26', {forms} or 7d (h, d, w, m, y).",
+            param,
+            ctx,
+        )
 
 
 MOMENT = Moment()
+
+
+class Length(click.ParamType[int]):
+    """A length of time in seconds, or in words: `90 minutes`, `7d`."""
+
+    name = "length"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        text = str(value).strip().replace(",", "")
+        if text.isascii() and text.isdigit() and 1 <= int(text) <= MOST_SECONDS:
+            return int(text)
+        now = clock().astimezone().replace(tzinfo=None)
+        length = None if text.isdigit() else when.seconds(text, now, month_first=is_month_first())
+        if length is None or length > MOST_SECONDS:
+            return self.fail(f"{str(value)!r} is no length of time. Write {when.LENGTHS}.", param, ctx)
+        return length
 
 
 class Number(click.ParamType[int]):
@@ -114,9 +145,9 @@ since_option = click.option(
     "--since",
     type=MOMENT,
     metavar="WHEN",
-    help="From this moment on: 2026-03-14, '2026-03-14 09:26', or 7d for a week ago.",
+    help="From this moment on: 2026-03-14, '2026-03-14 09:26', 'last week', or 7d for a week ago.",
 )
-until_option = click.option("--until", type=MOMENT, metavar="WHEN", help="Before this moment.")
+until_option = click.option("--until", type=Moment(Use.UNTIL), metavar="WHEN", help="Before this moment.")
 type_option = click.option("--type", "type_", type=TYPE, help="Only memories of this type.")
 tag_option = click.option(
     "--tag", "tags", multiple=True, help="Only with this tag; repeat it for any of several."

@@ -15,7 +15,7 @@ from memory_server.app import Services
 from memory_server.cli.listening import listen
 from memory_server.cli.view import CLIENT
 from memory_server.domain.caller import Caller
-from memory_server.engine.served import audit_of, hooks_of, start, work_of
+from memory_server.engine.served import audit_of, start, work_of
 from memory_server.errors import Invalid, Mend
 from memory_server.mcp import listed
 from memory_server.mcp.http.app import PATH, HttpOptions, http_app
@@ -69,15 +69,11 @@ def serve_http(settings: Settings) -> None:
     pages = Mount("/", _pages(services, keys, callers, options, logins))
     application = http_app(server, keys, replace(options, routes=[pages]))
     start(services)
-    hooks = hooks_of(services)
-    if not settings.no_socket:
-        hooks.start()
     shown = f"[{host}]" if ":" in host else host
     print(f"memory-server: http://{shown}:{listening.getsockname()[1]}{PATH}", file=sys.stderr, flush=True)
     try:
         serve(application, listening, options.traffic)
     finally:
-        hooks.close()
         services.close()
     sys.stderr.flush()
     os._exit(0)  # all is closed; the interpreter would take two seconds to end its threads

@@ -16,13 +16,14 @@ from memory_server.cli.answers import (
     ShownTrigger,
     StatedTrigger,
 )
-from memory_server.cli.handles import Handle, HandleType
+from memory_server.cli.handles import HandleType
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import verb
 from memory_server.domain.caller import Caller, Person
 from memory_server.domain.change import Action, Change, ChangeFilter, Kind
 from memory_server.domain.edge import Walk
 from memory_server.domain.fact import FactChange
+from memory_server.domain.handles import Handle
 from memory_server.domain.memory import MemoryId
 from memory_server.domain.moment import timestamp
 from memory_server.domain.short_term import ShortTermId, ShortTermMemory

@@ -9,6 +9,7 @@ from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import Verbs, verb
 from memory_server.domain import rights
 from memory_server.domain.token import Token, TokenDraft
+from memory_server.language.when import Use
 from memory_server.settings import Settings
 
 COLUMNS: Columns[StatedToken] = (
@@ -43,7 +44,7 @@ COLUMNS: Columns[StatedToken] = (
 @click.option("--read-only", is_flag=True, help="The token cannot write.")
 @click.option(
     "--expires",
-    type=options.Moment(ahead=True),
+    type=options.Moment(Use.STARTS),
     metavar="WHEN",
     help="Valid until then: 2027-03-14, or 90d for 90 days.",
 )

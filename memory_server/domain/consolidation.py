@@ -25,6 +25,7 @@ from memory_server.language import german
 from memory_server.language.han import TO_SIMPLIFIED
 from memory_server.language.lazy import lazy
 from memory_server.language.numbers import in_digits
+from memory_server.language.phrasing import in_one_form
 from memory_server.language.spelling import in_one_spelling
 from memory_server.language.text import (
     HAN,
@@ -135,7 +136,8 @@ class Text:
 
     @cached_property
     def in_one_spelling(self) -> str:
-        text = german.in_one_spelling(self.plain) if self.is_german else self.plain
+        text = in_one_form(self.plain)
+        text = german.in_one_spelling(text) if self.is_german else text
         return in_one_spelling(text) if _DIGITS.search(text) else text
 
     @cached_property
@@ -387,11 +389,9 @@ def _latin(run: str) -> list[str]:
 
 
 def _spelled_out(tokens: list[_Token]) -> list[_Token]:
-    """The tokens with `is` where 's is short for it: the next word tells."""
+    """The tokens with `is` or `has` where 's is short for it: the next word tells."""
     return [
-        token._replace(written="is")
-        if token.written == "'s" and function.is_short_for_is(after.word)
-        else token
+        token._replace(written=function.long_for_s(after.word)) if token.written == "'s" else token
         for token, after in zip(tokens, [*tokens[1:], _PAUSE], strict=False)
     ]
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from memory_server.domain import relevance
 from memory_server.language import background, query, sentences
 from memory_server.language import question as questions
 from memory_server.language.text import SPACELESS, fold, has_han
@@ -29,6 +30,13 @@ the best text's, and where the question asks for a sum, to which many texts belo
 WITH_WORD, WITH_WORD_OF_BEST = 0.03, 0.1
 """The same for a text with a telling word of the question. Of several questions, or where it asks for a sum, the best
 does not matter: the text may be another half of the answer."""
+
+OF_LIST, OF_SEVERAL, OF_TALK = 0.03, 0.07, 0.01
+"""Probability that is enough where a question asks for several things, where it is several questions, and for both
+where people talk: there a list lies in many lines, of which each is unlikely."""
+
+USUAL = 800
+"""Tokens of an answer unless a client names another limit. Of more, such a question gets all that fits."""
 
 HALF, WITH_HALF = 0.45, 0.015
 """Share of the weight of the telling words with which a text is about what the question is about; the same for it."""
@@ -137,7 +145,7 @@ def compose(
             left_out[prompt.kind] += 1
     terms = query.parse(question).terms
     page_words: list[frozenset[str]] = []
-    for hit in _likely(question, hits):
+    for hit in _likely(question, hits, max_tokens):
         words = _words(hit.said)
         if any(_same(words, above) for above in page_words):
             continue
@@ -153,8 +161,8 @@ def compose(
     return Answer(text, tuple(page.items), round(page.cost + FRAME), dict(left_out))
 
 
-def _likely(question: str, hits: Sequence[Found]) -> list[Found]:
-    """The hits that may belong to the answer: as likely as the best, or with a word of the question."""
+def _likely(question: str, hits: Sequence[Found], max_tokens: int) -> list[Found]:
+    """The hits that may belong to the answer: as likely as the best, with a word of the question, or one of several."""
     if not hits:
         return []
     best = hits[0].score
@@ -164,6 +172,7 @@ def _likely(question: str, hits: Sequence[Found]) -> list[Found]:
     of_best = OF_SUM if parsed.adds_up else OF_BEST
     is_several = parsed.parts or parsed.adds_up or len(_ASKED.findall(question)) > 1
     of_best_with_word = 0.0 if is_several else WITH_WORD_OF_BEST
+    enough = _enough(OF_LIST if parsed.lists else OF_SEVERAL if is_several else 1.0, hits, max_tokens)
     likely: list[Found] = []
     texts_with: Counter[str] = Counter()
     for hit in hits:
@@ -174,10 +183,19 @@ def _likely(question: str, hits: Sequence[Found]) -> list[Found]:
             least = min(least, max(WITH_WORD, of_best_with_word * best))
             if sum(rarities[word] for word in words) >= HALF * sum(rarities.values()):
                 least = WITH_HALF
-        if hit.score >= least:
+        if hit.score >= min(least, enough):
             likely.append(hit)
             texts_with.update(words)
     return likely
+
+
+def _enough(of_notes: float, hits: Sequence[Found], max_tokens: int) -> float:
+    """The probability that is enough for a text; `of_notes` is that of notes, 1 where one thing is asked for."""
+    if of_notes == 1.0:
+        return of_notes
+    if max_tokens > USUAL:
+        return 0.0
+    return OF_TALK if relevance.is_talk([fold(hit.said) for hit in hits]) else of_notes
 
 
 def _begins_word(stem: str, folded: str) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_server.domain.embedding import Vector
+from memory_server.domain.ranking import TALK
 from memory_server.language import background
 from memory_server.language.dates import Span
 from memory_server.language.question import Question
@@ -80,6 +81,11 @@ def speaker_of(folded: str) -> str:
     """The speaker of a folded text that begins with `Name:`; '' where it does not."""
     match = _SPEAKER.match(folded)
     return match[1].strip() if match else ""
+
+
+def is_talk(texts: Sequence[str]) -> bool:
+    """True if most folded texts begin with a speaker: they are what people say to each other."""
+    return sum(bool(speaker_of(text)) for text in texts) > TALK * len(texts)
 
 
 def is_name(speaker: str) -> bool:

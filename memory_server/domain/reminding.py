@@ -1,6 +1,6 @@
 """Estimates whether a prompt is about a text: by the words that they share, weighed by their rarity, and by meaning.
 
-Logistic models of few inputs, because a hook has no time for the ranking of a search, which needs numpy.
+Logistic models of few inputs: the ranking of a search expects a question, and a prompt is often none.
 `python scripts/lab/quality/reminding.py --fit` fits them on the questions of `scripts/lab/quality/own.jsonl`, each
 asked in all stores; without `--fit` it prints what they find.
 """

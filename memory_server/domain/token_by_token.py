@@ -18,6 +18,9 @@ OF_NOTES = 0.05
 OF_CHATS = 0.0
 """The same of chats with an assistant, whose long messages hold something like every token."""
 
+COMMON = 100
+"""Texts, the first ones, that tell how many hold a token: what only a date proposes does not make words rarer."""
+
 HOLDS = 0.6
 """Cosine with its likest token from which on a text holds a token of the question."""
 
@@ -37,7 +40,7 @@ def weight(speakers: Sequence[str]) -> float:
 
 
 def likeness(question: Tokens, texts: Sequence[Tokens | None], near: Mapping[int, Places]) -> Numbers:
-    """Return how well each text holds the tokens of a question, less the mean of all: (texts,).
+    """Return how well each text holds the tokens of a question, less the mean of the first COMMON: (texts,).
 
     Each token counts with its likest one in the text or beside it, and more where fewer texts hold it. A text whose
     tokens are not known (None) has 0: it is neither raised nor lowered. `near` has by distance the number of the text
@@ -45,18 +48,19 @@ def likeness(question: Tokens, texts: Sequence[Tokens | None], near: Mapping[int
     """
     readable = np.array([tokens is not None and len(tokens) > 0 for tokens in texts], bool)
     totals = np.zeros(len(texts))
-    if not readable.any() or not len(question):
+    common = readable & (np.arange(len(texts)) < COMMON)
+    if not common.any() or not len(question):
         return totals
     best = np.zeros((len(question), len(texts)), np.float32)
     best[:, readable] = _likest(question, [tokens for tokens in texts if tokens is not None and len(tokens)])
-    holding = np.count_nonzero(best > HOLDS, axis=1)
-    rarity = np.log1p((readable.sum() - holding + 0.5) / (holding + 0.5))
+    holding = np.count_nonzero(best[:, common] > HOLDS, axis=1)
+    rarity = np.log1p((common.sum() - holding + 0.5) / (holding + 0.5))
     lent = best.copy()
     for distance, share in LEND.items():
         places = near[distance]
         np.maximum(lent, share * best[:, places] * (places >= 0), out=lent)
     means = np.einsum("q,qt->t", rarity / rarity.sum(), lent)
-    totals[readable] = (means - means[readable].mean())[readable]
+    totals[readable] = (means - means[common].mean())[readable]
     return totals
 
 

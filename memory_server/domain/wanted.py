@@ -6,7 +6,7 @@ not answer.
 
 from collections.abc import Iterator, Sequence
 
-from memory_server.domain import ranking, relevance
+from memory_server.domain import relevance
 from memory_server.language import background, kinds, query, sentences
 from memory_server.language.text import fold, has_han
 
@@ -21,7 +21,7 @@ def is_there(question: str, texts: Sequence[str]) -> bool:
         return True
     folded = [fold(text) for text in texts]
     passages = [passage for text in texts for passage in _passages(text)]
-    talk = sum(bool(relevance.speaker_of(text)) for text in folded) > ranking.TALK * len(texts)
+    talk = relevance.is_talk(folded)
     for asking, kind in kinds_asked:
         # What people say to each other leans on the lines before it.
         stems = [] if talk else _rarest(question, asking, folded)

@@ -4,15 +4,13 @@ Imports the standard library alone: it listens before the rest is imported, so n
 """
 
 import contextlib
-import fcntl
-import io
 import os
 import socket
 import sys
 import time
 from pathlib import Path
 
-from memory_server.front.finding import ANEW, connected, program
+from memory_server.front.finding import connected, is_at, lock, program
 
 WAITING = 128
 """Connections that may wait until they are taken."""
@@ -36,10 +34,10 @@ class Door:
         """
         if path.name.split("-")[1:2] != [program()]:
             sys.exit("memory-server: this Python finds another memory-server than the one that starts it.")
-        self.path = path.with_name(f"{path.name}.sock")
-        self._lock = _locked(path.with_name(f"{path.name}.lock"), self.path)
+        self.path = path.with_suffix(".sock")
+        self._lock: int | None = _locked(path.with_suffix(".lock"), self.path)
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        new = path.with_name(f"{path.name}.new")
+        new = path.with_suffix(".new")
         new.unlink(missing_ok=True)
         self.listener.bind(str(new))
         new.chmod(0o600)
@@ -57,7 +55,14 @@ class Door:
     def give_up(self) -> None:
         """Let another engine take this place, while this one still serves those who are in."""
         self.close()
-        self._lock.close()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    @property
+    def is_ours(self) -> bool:
+        """True while this process alone may have a socket here."""
+        return self._lock is not None and is_at(self.path.with_suffix(".lock"), self._lock)
 
 
 def detach() -> None:
@@ -71,14 +76,12 @@ def detach() -> None:
                     os.close(file)
 
 
-def _locked(lock: Path, path: Path) -> io.FileIO:
-    file = io.FileIO(os.open(lock, os.O_RDWR | ANEW, 0o600), "r+")
+def _locked(path: Path, socket_path: Path) -> int:
     ends = time.monotonic() + ENDING
     while time.monotonic() < ends:
-        with contextlib.suppress(BlockingIOError):
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if (file := lock(path)) is not None:
             return file
-        if (link := connected(path)) is not None:
+        if (link := connected(socket_path)) is not None:
             link.close()
             break
         time.sleep(LOOK)

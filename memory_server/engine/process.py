@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import signal
+import sys
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,12 +14,13 @@ import anyio.to_thread
 from pydantic import ValidationError
 
 from memory_server import __version__
-from memory_server.engine import arenas
+from memory_server.engine import arenas, leftovers
 from memory_server.engine.door import Door
 from memory_server.engine.sessions import Command, Sessions
 from memory_server.front.finding import OF_A_SESSION
 from memory_server.hook import place
 from memory_server.mcp import streams
+from memory_server.reader import clock
 from memory_server.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -166,6 +168,7 @@ class Engine:
 def run(door: Door, identity: str, settings: Settings, command: Command) -> int:
     """Serve until the engine has nothing to do. Never returns: the process ends here."""
     arenas.keep_few()
+    logging.getLogger().addHandler(leftovers.Bounded(sys.stderr.fileno()))
     anyio.run(_run, door, identity, settings, command)
     return 0
 
@@ -174,4 +177,5 @@ async def _run(door: Door, identity: str, settings: Settings, command: Command) 
     engine = Engine(door, identity, settings, command)
     await engine.run()
     engine.close()
+    leftovers.tidy(door.path.with_suffix(""), door.is_ours, clock())
     os._exit(0)  # calls that still run have had their time

@@ -1,13 +1,9 @@
-"""Makes the parts of a server that serves on standard input or over HTTP: its tools, and its answers to hooks."""
+"""Makes the parts of a server that serves on standard input or over HTTP: its tools."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from memory_server.app import Services
 from memory_server.engine import arenas, garbage
-from memory_server.hook.answering import Answering
-from memory_server.hook.asking import PATIENCE
-from memory_server.hook.wire import Vectors
 from memory_server.mcp import listed
 from memory_server.mcp.observing import counting
 from memory_server.mcp.offers import offers
@@ -15,7 +11,6 @@ from memory_server.mcp.toolsets import toolsets
 from memory_server.mcp.work import Work
 from memory_server.reader import clock
 from memory_server.services.background import Job
-from memory_server.services.meaning import Unanswered
 from memory_server.settings import Settings
 
 if TYPE_CHECKING:
@@ -43,7 +38,7 @@ def audit_of(settings: Settings) -> "Audit | None":
 
 def work_of(services: Services, audit: "Audit | None") -> Work:
     """Makes what carries out the calls with the tools that the settings leave; called before the services start."""
-    left = {tool.name for tool in listed.chosen(services.settings)}
+    left = listed.callable_names(services.settings)
     observers = [counting(services.calls)]
     if audit is not None:
         observers.append(audit.called)
@@ -53,15 +48,3 @@ def work_of(services: Services, audit: "Audit | None") -> Work:
     tools = [tool for tools in toolsets(services).values() for tool in tools if tool.name in left]
     admit = None if audit is None else audit.admit
     return Work.of(tools, offers(services), listed.names(), observers, admit, services.late.take)
-
-
-def hooks_of(services: Services) -> Answering:
-    """Make what answers the hooks of this machine's own user."""
-
-    def embed(texts: Sequence[str]) -> Vectors | None:
-        meaning = services.queue.meaning(texts, False, PATIENCE)
-        if isinstance(meaning, Unanswered):
-            return None
-        return Vectors(meaning.space_id, tuple(tuple(map(float, vector)) for vector in meaning.vectors))
-
-    return Answering(services.settings.db, services.reminding.remind, embed)

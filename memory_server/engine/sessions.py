@@ -16,7 +16,7 @@ from memory_server import app
 from memory_server.app import Services
 from memory_server.domain.caller import Caller
 from memory_server.engine import hooks
-from memory_server.engine.served import audit_of, hooks_of, start, work_of
+from memory_server.engine.served import audit_of, start, work_of
 from memory_server.errors import MemoryServerError
 from memory_server.mcp import listed, streams
 from memory_server.mcp.server import MemoryServer
@@ -49,9 +49,6 @@ class Sessions:
         opening = threading.Thread(target=self._open, name="opening", daemon=True)
         opening.start()
         opening.join(OPENING)
-        self._hooks = hooks_of(self._services)
-        if not settings.no_socket:
-            self._hooks.start()
 
     @property
     def has_lost_file(self) -> bool:
@@ -60,7 +57,6 @@ class Sessions:
         return self._was_open and isinstance(path, Path) and not path.exists()
 
     def close(self, timeout: float) -> None:
-        self._hooks.close()
         self._services.close(timeout)
 
     async def serve(
@@ -74,7 +70,7 @@ class Sessions:
             return Caller(client, session, project)
 
         tools = listed.chosen(settings)
-        names = {tool.name for tool in tools}
+        names = listed.callable_names(settings)
         work = replace(
             self._work, tools={name: tool for name, tool in self._work.tools.items() if name in names}
         )

@@ -23,7 +23,7 @@ from memory_server.hook import place
 OF_A_SESSION = ("project", "session", "toolsets", "tools", "exclude_tools")
 """Settings that each connection says for itself. All others make another engine, or do not concern one."""
 
-NOT_OF_AN_ENGINE = ("engine", "hooks_off", "no_socket", "no_early_answers")
+NOT_OF_AN_ENGINE = ("engine", "hooks_off", "no_early_answers")
 
 PLAIN = frozenset(["db", "engine_idle", "log_level"])
 """Settings that change no answer."""
@@ -83,8 +83,7 @@ class Engine(NamedTuple):
 
 def may_be_used(server_flags: Mapping[str, object], environment: Mapping[str, str]) -> bool:
     """True unless the settings switch engines off, or are wrong."""
-    is_on = flags.value_of("engine", server_flags, environment) in ("", "auto")
-    return os.name != "nt" and is_on and not flags.value_of("no_socket", server_flags, environment)
+    return os.name != "nt" and flags.value_of("engine", server_flags, environment) in ("", "auto")
 
 
 def wanted(server_flags: Mapping[str, object], environment: Mapping[str, str]) -> Engine:
@@ -98,7 +97,7 @@ def wanted(server_flags: Mapping[str, object], environment: Mapping[str, str]) -
     files = sorted(FILES & settings.keys())
     settings |= {name: str(Path(settings[name]).expanduser().absolute()) for name in files}
     process = [environment.get(name, "") for name in OF_A_PROCESS]
-    process += [_state(settings[name]) for name in files]
+    process += [str(defaults.is_month_first(environment)), *(_state(settings[name]) for name in files)]
     if not isinstance(database, Path):
         process += sorted(f"{name}={value}" for name, value in environment.items() if name.startswith("PG"))
     identity = json.dumps([place.name_of(database), program(), settings, process])
@@ -216,25 +215,52 @@ def _alone(path: Path, ends: float) -> Iterator[None]:
     Raises:
         TimeoutError: another one does, and takes too long.
     """
-    import fcntl  # which Windows has not
-
-    file = os.open(path, os.O_RDWR | ANEW, 0o600)
+    while (file := lock(path)) is None:
+        if time.monotonic() > ends:
+            raise TimeoutError("another process starts the engine, and takes too long")
+        time.sleep(LOOK)
     try:
-        while True:
-            with suppress(BlockingIOError):
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            if time.monotonic() > ends:
-                raise TimeoutError("another process starts the engine, and takes too long")
-            time.sleep(LOOK)
         yield
     finally:
+        unlock(path, file)
+
+
+def lock(path: Path) -> int | None:
+    """Open a file and lock it. None: another process has it.
+
+    Its holder may remove the file before it lets it go. So a lock counts only where the path still leads to the file.
+    """
+    import fcntl  # which Windows has not
+
+    while True:
+        file = os.open(path, os.O_RDWR | ANEW, 0o600)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(file)
+            return None
+        if is_at(path, file):
+            return file
         os.close(file)
+
+
+def is_at(path: Path, file: int) -> bool:
+    """True if the path leads to the open file."""
+    with suppress(FileNotFoundError):
+        return os.path.samestat(path.lstat(), os.fstat(file))
+    return False
+
+
+def unlock(path: Path, file: int) -> None:
+    """Remove a locked file, then let it go."""
+    with suppress(OSError):  # the folder may have gone
+        path.unlink(missing_ok=True)
+    os.close(file)
 
 
 def _start(engine: Engine, folder: Path, ends: float) -> bool:
     """Start the engine, and wait until it listens or has ended. False: its time is over."""
-    log = os.open(folder / f"{engine.name}.log", os.O_WRONLY | os.O_TRUNC | ANEW, 0o600)
+    log = os.open(folder / f"{engine.name}.log", os.O_WRONLY | os.O_APPEND | os.O_TRUNC | ANEW, 0o600)
     null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     starting, held = os.pipe()
     command = [sys.executable, "-P", "-m", "memory_server", "engine", "run"]

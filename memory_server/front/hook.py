@@ -9,23 +9,28 @@ from memory_server.front import finding
 from memory_server.hook import place, settings
 from memory_server.hook.output import tell
 
+PROMPT = "UserPromptSubmit"
+"""The event that takes an embedder and JavaScript."""
+
 PATIENCE = 5.0
 """Seconds that an engine has to start and to answer. It gives up after 1.5 itself, once it has started."""
 
 
 def answered(arguments: Sequence[str], environment: Mapping[str, str], data: bytes) -> bool:
-    """Let an engine answer what the client said, and print that. Returns False where there is none to ask."""
-    flags_of_hook = dict(settings.flags_of(arguments[1:]))
+    """Let an engine answer what the client said, and print that. Returns False where this process has to do its work:
+    there can be no engine. Before a prompt nothing is said then.
+    """
+    flags_of_hook, needs_engine = dict(settings.flags_of(arguments[1:])), arguments[0] == PROMPT
     if not finding.may_be_used(flags_of_hook, environment):
-        return False
+        return needs_engine
     engine = finding.wanted(flags_of_hook, environment)
     try:
         link = finding.running_for(engine) or (finding.reach(engine) if engine.has_memory else None)
         text = data.decode()
-    except (OSError, UnicodeDecodeError):
-        return False
+    except (OSError, ValueError):
+        return needs_engine
     if link is None:
-        return False
+        return needs_engine
     variables = {
         name: value for name, value in environment.items() if name.startswith((flags.PREFIX, "CLAUDE_"))
     }

@@ -13,6 +13,7 @@ class Name(StrEnum):
 
     START = "SessionStart"
     PROMPT = "UserPromptSubmit"
+    SUBAGENT = "SubagentStart"
     STOP = "Stop"
     COMPACT = "PreCompact"
     END = "SessionEnd"
@@ -22,6 +23,7 @@ class Name(StrEnum):
 class Event:
     """`source` says how a session began. `prompt` is the last that the user said, `reply` the assistant's last words.
 
+    `agent` names the subagent that begins.
     `again`: the assistant goes on because a hook of the same event asked for it.
     """
 
@@ -33,6 +35,7 @@ class Event:
     source: str = ""
     transcript: Path | None = None
     again: bool = False
+    agent: str = ""
 
 
 def read(name: Name, text: str, working_folder: Path) -> Event:
@@ -56,6 +59,7 @@ def read(name: Name, text: str, working_folder: Path) -> Event:
         _text(members, "source"),
         Path(transcript) if transcript else None,
         members.get("stop_hook_active") is True,
+        _text(members, "agent_id"),
     )
 
 

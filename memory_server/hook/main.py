@@ -18,9 +18,11 @@ from memory_server.errors import NotMade
 from memory_server.hook import event as events
 from memory_server.hook import journal
 from memory_server.hook.event import Event, Name
+from memory_server.hook.keep import keep
 from memory_server.hook.output import tell
-from memory_server.hook.reminding import Remind, from_words
+from memory_server.hook.prompt import Remind, prompt
 from memory_server.hook.settings import HookSettings, read
+from memory_server.hook.start import start
 from memory_server.storage.database import Database
 from memory_server.where import Where
 
@@ -70,9 +72,10 @@ def answered(
 
 
 def _say(event: Event, settings: HookSettings) -> str:
+    """Say it without an engine: nothing before a prompt, which needs an embedder and JavaScript."""
     database = _database(settings.db)
     database.files.refuse_empty()
-    text = said(event, settings, database, partial(from_words, settings, database))
+    text = said(event, settings, database, None)
     database.close()
     return text
 
@@ -88,23 +91,17 @@ def _clock() -> datetime:
     return datetime.now(UTC)
 
 
-def said(event: Event, settings: HookSettings, database: Database, remind: Remind) -> str:
-    """Say what the model should know of an event. `remind` gives what a prompt brings to mind."""
+def said(event: Event, settings: HookSettings, database: Database, remind: Remind | None) -> str:
+    """Say what the model should know of an event. `remind` gives what a prompt brings to mind, where an engine can."""
     caller = Caller(settings.client, event.session or settings.session, settings.here(event.folder))
     match event.name:
-        case Name.START:
-            from memory_server.hook.start import start
-
+        case Name.START | Name.SUBAGENT:
             return start(event, database, caller, settings)
         case Name.PROMPT:
-            from memory_server.hook.prompt import prompt
-
-            return prompt(event, settings, database, caller, remind)
+            return "" if remind is None else prompt(event, settings, database, caller, remind)
         case _ if settings.read_only:
             return ""
         case _:
-            from memory_server.hook.keep import keep
-
             keep(event, database, caller, settings.learns)
             return ""
 

@@ -1,10 +1,11 @@
 """At each prompt: the prompts that it wakes, and what bears on it."""
 
+from collections.abc import Callable
+
 from memory_server.domain.caller import Caller
 from memory_server.domain.injection import Reminder
 from memory_server.hook import framing
 from memory_server.hook.event import Event, Name
-from memory_server.hook.reminding import Remind
 from memory_server.hook.settings import HookSettings
 from memory_server.language import sentences
 from memory_server.services.injections import InjectionService
@@ -17,6 +18,9 @@ LONGEST = 600
 
 SUGGESTED = 120
 """Tokens of the line about what is not stored yet."""
+
+Remind = Callable[[str, int, Caller], Reminder]
+"""Gives what a prompt brings to mind, in so many tokens."""
 
 
 def prompt(event: Event, settings: HookSettings, database: Database, caller: Caller, remind: Remind) -> str:

@@ -29,7 +29,6 @@ class HookSettings:
     client: str | None = None
     off: frozenset[str] = frozenset()
     read_only: bool = False
-    no_socket: bool = False
     learns: bool = True
 
     def here(self, folder: Path) -> Project:
@@ -58,7 +57,6 @@ def read(arguments: Sequence[str], environment: Mapping[str, str] = HERE) -> Hoo
         flags.get("client"),
         frozenset(event.strip() for event in off.split(",")),
         is_on("read_only"),
-        is_on("no_socket"),
         not is_on("no_learning"),
     )
 

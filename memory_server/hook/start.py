@@ -1,8 +1,8 @@
-"""At the start of a session: the briefing of its project."""
+"""At the start of a session, and of a subagent in it: the briefing of its project."""
 
 from memory_server.domain.caller import Caller
 from memory_server.hook import framing
-from memory_server.hook.event import Event
+from memory_server.hook.event import Event, Name
 from memory_server.hook.settings import HookSettings
 from memory_server.language.tokens import estimate
 from memory_server.services.injections import InjectionService
@@ -10,7 +10,10 @@ from memory_server.services.resume import ResumeService, Wording
 from memory_server.storage.database import Database
 
 LONGEST = 2000
-"""Tokens of all that is said at the start."""
+"""Tokens of all that is said at the start of a session."""
+
+OF_A_SUBAGENT = 600
+"""The same for a subagent: it has one task and a short life."""
 
 WORDING = Wording("`recall`, `memory_search`", lambda _: 0.0)
 
@@ -25,17 +28,21 @@ client's file: VS Code runs the hooks of Claude Code too."""
 
 
 def start(event: Event, database: Database, caller: Caller, settings: HookSettings) -> str:
-    """Brief the model on what is known of the project; say nothing where nothing is."""
-    injections = InjectionService(database)
-    if event.session and event.source not in AGAIN and injections.was_briefed(event.session):
+    """Brief the model on what is known of the project; say nothing where nothing is.
+
+    The context of a subagent holds nothing of its session's: it is a session of its own, under its own name.
+    """
+    is_subagent, injections = event.name is Name.SUBAGENT, InjectionService(database)
+    reader = event.agent if is_subagent else event.session
+    if reader and event.source not in AGAIN and injections.was_briefed(reader):
         return ""
     resumed = ResumeService(database, settings.learns).resume(
-        framing.room(LONGEST), frozenset(), WORDING, caller
+        framing.room(OF_A_SUBAGENT if is_subagent else LONGEST), frozenset(), WORDING, caller
     )
     if not resumed.briefing.said:
         return ""
     text = framing.briefing(resumed.briefing.text)
-    if not settings.read_only and event.session:
+    if not settings.read_only and reader:
         emptied = event.source in EMPTIED
-        injections.record_briefing(event.session, event.name, resumed.briefing, estimate(text), emptied)
+        injections.record_briefing(reader, Name.START, resumed.briefing, estimate(text), emptied)
     return text

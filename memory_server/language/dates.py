@@ -1,6 +1,7 @@
 """The dates that a question names, as spans of days: "in May 2023", "last week", 去年五月, 三天前."""
 
 import re
+from calendar import monthrange
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -32,6 +33,9 @@ _HAN = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "�
 SLACK = timedelta(days=3)
 """What is told of a day is often told some days later, or named some days off."""
 
+LONGEST = timedelta(days=31)
+"""The longest span whose texts are looked at because of their date: of a year each store has too many."""
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -49,6 +53,23 @@ class Span:
             return 1.0
         months = (self.first.year, self.first.month), (self.last.year, self.last.month)
         return 0.5 if self._short() and months[0] <= (day.year, day.month) <= months[1] else 0.0
+
+    def periods(self, today: date) -> list[tuple[date, date]]:
+        """The first and the last day of what is told of it: itself and a few days around it. None of many months.
+
+        Where only the month is known, those of the last two years in which it was.
+        """
+        if self.last - self.first > LONGEST:
+            return []
+        spans = [self]
+        if not self.year:
+            of_years = [self._in_year(today.year - back) for back in range(3)]
+            spans = [span for span in of_years if span.first <= today][:2]
+        return [(span.first - SLACK, span.last + SLACK) for span in spans]
+
+    def _in_year(self, year: int) -> "Span":
+        last = self.last.replace(year=year, day=min(self.last.day, monthrange(year, self.last.month)[1]))
+        return Span(self.first.replace(year=year, day=min(self.first.day, last.day)), last)
 
     def _fits_in_any_year(self, day: date) -> float:
         if day.month != self.first.month:

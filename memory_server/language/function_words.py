@@ -89,7 +89,8 @@ IS_AFTER = _set("it he she that there here what who where how this everything ev
 """Words after which `'s` is short for is; after any other word it may also be the possessive."""
 
 _PREDICATES = _set(
-    "a an the not still always never very too so in on at allergic afraid alone alive asleep available able unable "
+    "a an the not still always never very too so in on at under behind beside "
+    "allergic afraid alone alive asleep available able unable "
     "aware ready sick ill tired hungry busy happy sad glad sorry sure pregnant deaf blind late empty broken due"
 )
 """Words that follow `is` and, after an owner, no owner's thing: Leo's allergic, but Leo's boss."""
@@ -216,9 +217,11 @@ def negates(word: str) -> bool:
     return word in NEGATIONS or word.endswith("n't") or word[0] in NEGATIVE or word.startswith("kein")
 
 
-def is_short_for_is(following: str) -> bool:
-    """True if `'s` before this word is no owner's."""
-    return following in _PREDICATES or following[:1].isdigit()
+def long_for_s(following: str) -> str:
+    """Return what `'s` before this word is short for: `is`, `has`, or itself where it may be an owner's."""
+    if following in {"got", "been"}:
+        return "has"
+    return "is" if following in _PREDICATES or following[:1].isdigit() else "'s"
 
 
 def _verb(words: Iterable[str]) -> str:

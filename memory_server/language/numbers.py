@@ -56,6 +56,20 @@ _WORD = re.compile(
 )
 """Number words but one, which may be a pronoun, and elf, which is a word in English too."""
 
+_ONES = {"ein": 1} | dict(zip(_GERMAN[:8], range(2, 10), strict=True))
+_GERMAN_LARGE = re.compile(
+    rf"(?<![\w-])(?:(?P<thousands>{'|'.join(_ONES)})?tausend)?(?:(?P<hundreds>{'|'.join(_ONES)})?hundert)?"
+    rf"(?:und)?(?P<rest>elf|{'|'.join(sorted(_SPELT, key=len, reverse=True))})?(?![\w-])",
+    re.IGNORECASE,
+)
+_HUNDREDS = re.compile(r"(?<![\w.,-])([2-9]) hundred(?: and (\d\d?)(?![\d.,:/%-]))?(?![\w-])", re.IGNORECASE)
+"""Hundreds in English, whose other numbers are in digits: 2 hundred and 50."""
+
+_METRES = re.compile(
+    r"([一二两三四五六七八九\d])米([零一二三四五六七八九])?([一二三四五六七八九])(?![一-龥]*[十百千]|[个条根只张棵])"
+)
+"""A height or length as it is said: 一米七二 is 1.72米, 两米一 is 2.1米."""
+
 _LARGE_DIGITS = re.compile(r"(\d+(?:\.\d+)?)([万亿])")
 _PERCENT = re.compile(r"百分之(\d+(?:\.\d+)?)")
 
@@ -76,9 +90,11 @@ def in_digits(text: str) -> str:
     """
     text = THOUSANDS.sub(lambda match: match[0].replace(",", ""), text)
     if not text.isascii():
-        text = _NUMERAL.sub(_from_han, text)
+        text = _NUMERAL.sub(_from_han, _METRES.sub(_from_metres, text))
         text = _PERCENT.sub(r"\1%", _LARGE_DIGITS.sub(_multiplied, text))
-    return _WORD.sub(_from_word, text)
+    if "hundert" in (folded := text.lower()) or "tausend" in folded:
+        text = _GERMAN_LARGE.sub(_from_german, text)
+    return _HUNDREDS.sub(_from_hundreds, _WORD.sub(_from_word, text))
 
 
 def named(text: str) -> frozenset[str]:
@@ -145,6 +161,25 @@ def _from_word(match: re.Match[str]) -> str:
         return str(_SPELT[match["one"].lower()])
     ones = match["ones"].lower()
     return str(_SPELT[match["tens"].lower()] + (1 if ones == "one" else _SPELT[ones]))
+
+
+def _from_german(match: re.Match[str]) -> str:
+    folded = match[0].lower()
+    if "hundert" not in folded and "tausend" not in folded:
+        return match[0]
+    value = 1000 * _ONES.get((match["thousands"] or "ein").lower(), 1) if "tausend" in folded else 0
+    value += 100 * _ONES.get((match["hundreds"] or "ein").lower(), 1) if "hundert" in folded else 0
+    rest = (match["rest"] or "").lower()
+    return str(value + (11 if rest == "elf" else _SPELT.get(rest, 0)))
+
+
+def _from_hundreds(match: re.Match[str]) -> str:
+    return str(100 * int(match[1]) + int(match[2] or 0))
+
+
+def _from_metres(match: re.Match[str]) -> str:
+    digits = "".join(str(_DIGITS.get(digit, digit)) for digit in match.groups() if digit)
+    return f"{digits[0]}.{digits[1:]}米"
 
 
 def _multiplied(match: re.Match[str]) -> str:

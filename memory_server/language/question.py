@@ -64,6 +64,16 @@ _SUM = re.compile(
     r"|how (?:many|much|often)\b.{0,40}\b(?:this|last|past|per|each|every|a) (?:day|week|month|year)"
     r"|\b(?:insgesamt|zusammen|gesamt|durchschnitt\w*)\b|一共|总共|共计|合计|总计|总额|累计|平均|加起来|[花用赚存]了多少|(?:达到|超过|完成)了?.{0,10}(?:目标|预算)"
 )
+_LIST = re.compile(
+    r"\b(?:what|which)\s(?:are|were)\b|\bwho\s(?:are|were)\b|\bwhere\s(?:has|have)\b"
+    r"|\b(?:what|which|whose)\s(?:\S+\s){0,3}?(?!(?:does|has|is|was|this)\b)\w+(?<![sui])s\s(?:\w+\s){0,4}?"
+    r"(?:did|do|has|have|had|are|were|can|could|would|will|should)\b"
+    r"|\bhow\s(?:many\stimes|often)\b|\b(?:both|list|besides)\b|\bwie\soft\b|\bwas\salles\b|\bwer\s(?:sind|alles)\b"
+    r"|\bwelche\s(?:\w+\s){1,4}(?:sind|haben|werden|wurden|waren|hatten|gibt|brauche|muss|wollen|können|kann|habe|hast)\b"
+    r"|\b(?:alle|beide[nrs]?)\b|哪些|几次|多少次|分别|更|谁.*[在前后大小]|都|哪里.*过"
+)
+"""Words that ask for several things, or compare two: which books, how often, who of both, 哪些, 更."""
+
 _MINE = re.compile(r"\b(?:i|my|me|mine|i've|i'm|we|our|ich|mich|mir|mein\w{,2}|wir|uns|unser\w{,2})\b|我")
 
 
@@ -72,7 +82,7 @@ class Question:
     """`parts` are the questions in it, none where it is one; the flags say what it asks for.
 
     `core` is the text without the sentences that ask for nothing. `mine`: it is about the person who asks. `adds_up`:
-    the answer is a sum, or whether a sum is enough.
+    the answer is a sum, or whether a sum is enough. `lists`: the answer is several things, or which of two.
     """
 
     text: str
@@ -82,6 +92,7 @@ class Question:
     how_many: bool
     mine: bool
     adds_up: bool = False
+    lists: bool = False
 
 
 def read(text: str) -> Question:
@@ -102,6 +113,7 @@ def read(text: str) -> Question:
         _HOW_MANY.search(folded) is not None,
         _MINE.search(folded) is not None,
         _SUM.search(folded) is not None,
+        _LIST.search(folded) is not None,
     )
 
 

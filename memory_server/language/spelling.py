@@ -49,7 +49,7 @@ _GERMAN_HOUR = lazy(
     rf"(?: Uhr\b(?: (?P<after>[0-5]\d)\b)?(?: {_DAYPART.format(1)})?| {_DAYPART.format(2)})"
 )
 _CHINESE_HOUR = re.compile(
-    r"(?:(?P<early>凌晨|早上|早晨|清晨|上午)|(?P<late>中午|下午|傍晚|晚上)|(?<!\d)(?=1[3-9]|2[0-3]))(?P<hour>\d\d?)"
+    r"(?:(?P<early>凌晨|早上|早晨|清晨|上午)|(?P<late>中午|下午|傍晚|晚上)|(?<!\d)(?=1[3-9]|2[0-3])) ?(?P<hour>\d\d?)"
     r"(?:点[钟整]?(?:(?P<half>半)|(?P<quarter>[一1三3])刻|(?P<minute>\d\d?)分)?|:(?P<after>\d\d))"
 )
 _ZERO = re.compile(r"(?<![\d:.])0(?=\d:\d\d)")

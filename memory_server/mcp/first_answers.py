@@ -16,9 +16,13 @@ LISTED, FIRST = (
 """The tools by toolset, in the order in which they are listed; and all other answers."""
 
 CORE = "core"
-"""The toolset of the few tools that most sessions need. They belong to another toolset too."""
+"""The toolset of the few tools with which everything can be done. They belong to another toolset too, and while it is
+chosen the tools that it leaves out can be called all the same."""
 
-IN_CORE = ("recall", "smart_resume", "memory_store", "memory_update", "memory_delete", "write_memory")
+IN_CORE = (
+    *("recall", "forget", "memory_store", "memory_get", "memory_update", "graph_connect", "graph_explore"),
+    *("write_memory", "read_memory", "smart_resume", "add_long_term_memory"),
+)
 
 LISTEN = "subscriptions/listen"
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"

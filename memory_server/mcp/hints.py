@@ -3,15 +3,15 @@
 from memory_server.errors import Mend
 
 WORDS = {
-    Mend.FIND_MEMORY: "Call `memory_search` to find the id.",
-    Mend.FIND_TURN: "Call `retrieve_memories` to find the id.",
+    Mend.FIND_MEMORY: "Call `recall` to find the id.",
+    Mend.FIND_TURN: "Call `recall` with kinds turn to find the id.",
     Mend.NAME_MEMORY_FIELDS: "Give at least one of content, type, tags, importance, project, metadata.",
     Mend.NAME_LONG_TERM_FIELDS: "Give at least one of trigger, prompt, updatedContext.",
     Mend.NAME_NEIGHBOURS: "Set includeGraph or includeSemantic to true.",
     Mend.SHOW_EDGES: "Call `graph_explore` with memoryId={memory} to see the valid edges.",
     Mend.END_SUPERSEDING: "Call `graph_explore` with memoryId={memory}, relation=supersedes, direction=in to see the "
     "edge. If it is wrong, call `graph_connect` with the edge's sourceId, targetId, relation and end=true.",
-    Mend.LIST_FACTS: "Call `list_memories` to see the keys.",
+    Mend.LIST_FACTS: "Call `read_memory` without a key to see the keys.",
     Mend.SHOW_FACT_HISTORY: "Call `read_memory` with key={key} and history=true to see what happened to it.",
     Mend.WRITE_AT_VERSION: "To replace this value, call `write_memory` again with expectedVersion={version}.",
     Mend.LIST_SHORT_TERM_CONVERSATIONS: "Call `get_memory_stats` without conversation_id "

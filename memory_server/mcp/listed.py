@@ -37,12 +37,23 @@ def chosen(settings: Settings) -> list[Tool]:
     Raises:
         Invalid: a setting names an unknown toolset or tool, or no tool is left.
     """
+    return _left(settings, settings.toolsets)
+
+
+def callable_names(settings: Settings) -> set[str]:
+    """The names of the tools that can be called: with the toolset `core` also those that it does not list.
+
+    Raises:
+        Invalid: a setting names an unknown toolset or tool, or no tool is left.
+    """
+    return {tool.name for tool in _left(settings, () if CORE in settings.toolsets else settings.toolsets)}
+
+
+def _left(settings: Settings, toolsets: Sequence[str]) -> list[Tool]:
     tools_by_toolset = by_toolset()
     _refuse_unknown("toolset", settings.toolsets, [CORE, *tools_by_toolset])
     _refuse_unknown("tool", [*settings.tools, *settings.exclude_tools], names())
-    left = offered(
-        tools_by_toolset, settings.toolsets, settings.tools, settings.exclude_tools, settings.read_only
-    )
+    left = offered(tools_by_toolset, toolsets, settings.tools, settings.exclude_tools, settings.read_only)
     if not left:
         raise Invalid(
             "The settings --toolsets, --tools, --exclude-tools and --read-only together leave no tool."

@@ -8,6 +8,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic_core import ErrorDetails
 
 from memory_server.language.nearest import nearest
+from memory_server.language.when import LENGTHS
 from memory_server.mcp.forgiving.calls import Call
 from memory_server.mcp.forgiving.names import suggested
 from memory_server.mcp.meanings import value_for
@@ -36,7 +37,7 @@ ONE_OF: Mapping[str, tuple[frozenset[str], Mapping[str, Any]]] = {
         frozenset({"content", "type", "tags", "importance", "project", "metadata"}),
         {"importance": 8},
     ),
-    "read_memory": (frozenset({"key", "pattern", "tags"}), {"key": EXAMPLES["key"]}),
+    "forget": (frozenset({"refs", "what"}), {"what": "example"}),
     "update_long_term_memory": (
         frozenset({"trigger", "prompt", "updatedContext", "recentMessages"}),
         {"updatedContext": "…"},
@@ -158,8 +159,10 @@ def _wanted(schema: Mapping[str, Any]) -> str:
     match schema.get("type"):
         case "integer" if is_id(schema):
             return "an id, such as 12"
+        case "integer" if "x-time" in schema:
+            return LENGTHS
         case "integer":
-            return f"a whole number{_range(schema)}{_unit(schema)}"
+            return f"a whole number{_range(schema)}"
         case "number":
             return f"a number{_range(schema)}"
         case "boolean":
@@ -189,11 +192,6 @@ def _list(schema: Mapping[str, Any]) -> str:
 
 def _range(schema: Mapping[str, Any]) -> str:
     return f", {schema['minimum']}-{schema['maximum']}" if "maximum" in schema else ""
-
-
-def _unit(schema: Mapping[str, Any]) -> str:
-    described = str(schema.get("description", ""))
-    return f" of {described}" if described == "seconds" else ""
 
 
 def _values(schema: Mapping[str, Any]) -> list[str]:

@@ -2,14 +2,16 @@
 
 from typing import Any
 
-from memory_server.mcp.forgiving.values import CLAMPED
-
 _NOISE = ("title", "default", "additionalProperties")
 """Keywords that are removed: they do not help a model. A default that does help is added again."""
 
-_PRIVATE = ("x-handle", "x-cut", "x-values", "x-empty")
-"""Keywords of ours for the reading of a call; no client sees them. They say of a parameter: that it is an id, and of
-what; how many characters of a query are kept; which values it takes where no `enum` is listed; that "" is a value."""
+_PRIVATE = (
+    *("x-handle", "x-cut", "x-values", "x-empty", "x-time"),
+    *("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "default"),
+)
+"""Keywords for the reading of a call; no client sees them. Those of ours say of a parameter: that it is an id, and of
+what; how many characters of a query are kept; which values it takes where no `enum` is listed; that "" is a value; what
+its moment is for, or that it is a length of time."""
 
 _UNSAID: tuple[object, ...] = (None, [], False)
 """Defaults that a model expects, or need not know. To say them costs tokens in most tools."""
@@ -34,18 +36,14 @@ def compact(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def public(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema as clients see it. A client could refuse what is clamped: only the description says its range."""
+    """The schema as clients see it. Ranges and defaults are in the description alone: said twice they cost tokens, and
+    a client could refuse what is understood."""
     shown = {key: value for key, value in schema.items() if key not in _PRIVATE}
     if "properties" in shown:
-        shown["properties"] = {name: _public(name, value) for name, value in shown["properties"].items()}
+        shown["properties"] = {name: public(value) for name, value in shown["properties"].items()}
     if "items" in shown:
         shown["items"] = public(shown["items"])
     return shown
-
-
-def _public(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    left_out = ("minimum", "maximum") if name in CLAMPED else ()
-    return {key: value for key, value in public(schema).items() if key not in left_out}
 
 
 def with_note(answer: dict[str, Any]) -> dict[str, Any]:

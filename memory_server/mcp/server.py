@@ -131,8 +131,8 @@ class MemoryServer(MCPServer[Any]):
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         work = self._work
-        tool, caller = work.tools.get(name), self._caller(context)
-        call = Observed(name if tool else UNKNOWN, caller, arguments)
+        tool, caller = work.tool(name), self._caller(context)
+        call = Observed(tool.name if tool else UNKNOWN, caller, arguments)
         with observed(work.observers, call):
             if tool is None:
                 raise failures.refusal(work.why_not(name, arguments))

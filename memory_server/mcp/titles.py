@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 TITLES: Mapping[str, str] = {
     "recall": "Recall",
+    "forget": "Forget",
     "memory_store": "Store a memory",
     "memory_search": "Search memories",
     "memory_get": "Read memories",

@@ -3,6 +3,7 @@
 from memory_server.app import Services
 from memory_server.mcp.tool import Tool
 from memory_server.mcp.tools.facts import FactTools
+from memory_server.mcp.tools.forget import ForgetTools
 from memory_server.mcp.tools.graph import GraphTools
 from memory_server.mcp.tools.long_term import LongTermTools
 from memory_server.mcp.tools.memories import MemoryTools
@@ -14,7 +15,7 @@ from memory_server.mcp.tools.turns import TurnTools
 def toolsets(services: Services) -> dict[str, list[Tool]]:
     """The toolsets under the names that `--toolsets` takes, in the order in which tools are listed."""
     return {
-        "recall": RecallTools(services.recall).tools(),
+        "recall": [*RecallTools(services.recall).tools(), *ForgetTools(services.things).tools()],
         "memories": MemoryTools(services.memories, services.search).tools(),
         "graph": GraphTools(services.graph).tools(),
         "facts": FactTools(services.facts, services.resume).tools(),

@@ -16,6 +16,7 @@ from memory_server.domain.caller import Caller
 from memory_server.mcp import meanings
 from memory_server.mcp.completions import Completions
 from memory_server.mcp.failures import refusal
+from memory_server.mcp.forgiving.names import fold
 from memory_server.mcp.observing import Observer
 from memory_server.mcp.prompts import Prompts
 from memory_server.mcp.refusals import ArgumentsRefusedError
@@ -65,6 +66,16 @@ class Work:
     @property
     def listed(self) -> list[ListedTool]:
         return [tool.listed for tool in self.tools.values()]
+
+    def tool(self, name: str) -> Tool | None:
+        """Return the tool of this name. One that deletes nothing is also found as `registerMemory`.
+
+        A client asks its user by the name of the tool: `memory_delete` may need a yes, and `memoryDelete` not.
+        """
+        if name in self.tools:
+            return self.tools[name]
+        same = (tool for own_name, tool in self.tools.items() if fold(own_name) == fold(name))
+        return next((tool for tool in same if not tool.annotations.destructive_hint), None)
 
     async def call(self, tool: Tool, arguments: dict[str, Any], caller: Caller) -> CallToolResult:
         """Raises ToolError: the arguments are wrong; the message says what mends them."""

@@ -5,10 +5,13 @@ from dataclasses import astuple, dataclass
 
 from memory_server.domain import parts
 from memory_server.domain.embedding import Embedded, Space, Vector
+from memory_server.domain.memory import Filter
+from memory_server.postgres import filters
 from memory_server.postgres.embedded import TABLES, as_text, from_bytes
 from memory_server.postgres.nearest import NearestQuery, cosine
 from memory_server.postgres.tx import PendingRows, Tx, Value
 from memory_server.storage.vectors import (
+    MOST_OF_A_PERIOD,
     SEARCHING,
     SPACE_COLUMNS,
     SPACE_FIELDS,
@@ -19,6 +22,8 @@ from memory_server.storage.vectors import (
     best_cosines,
     space_of_row,
 )
+
+_OCCURRED = "coalesce(m.occurred_at, m.created_at)"
 
 MOST_INDEXED_AT_ONCE = 100_000
 """Vectors of a table, up to which a server builds its index: that takes less than half a minute, in which nobody can
@@ -233,6 +238,28 @@ class Embeddings:
         effort: Effort = SEARCHING,
     ) -> dict[int, float]:
         return NearestQuery(self.tx, kind, space_id, query, filter, limit, effort).cosines()
+
+    def nearest_within(
+        self, space_id: int, query: Vector, filter: Filter, since: str, until: str, limit: int
+    ) -> dict[int, float]:
+        clauses, values = filters.conditions(filter, self.tx.now)
+        rows = self.tx.rows(
+            f"""
+            SELECT e.memory_id, {cosine("e.vector")}
+            FROM embeddings AS e
+            WHERE e.space_id = %s AND vector_dims(e.vector) = %s AND e.memory_id = ANY (ARRAY(
+                SELECT m.id
+                FROM memories AS m
+                WHERE {" AND ".join([f"{_OCCURRED} >= %s AND {_OCCURRED} < %s", *clauses])}
+                ORDER BY {_OCCURRED} DESC, m.id DESC
+                LIMIT {MOST_OF_A_PERIOD}
+            ))
+            ORDER BY 2 DESC NULLS LAST, 1 DESC
+            LIMIT %s
+            """,
+            (as_text(query), space_id, len(query), since, until, *values, limit),
+        )
+        return best_cosines(rows, limit)
 
     def cosines(self, space_id: int, query: Vector, ids: Sequence[int]) -> dict[int, float]:
         rows = self.tx.rows(

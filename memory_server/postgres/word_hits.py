@@ -1,4 +1,4 @@
-"""Finds the texts that hold the words of a prompt, by the word indices alone and without numpy: a hook has no time."""
+"""Finds the texts that hold words, by the word indices."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,17 +1,20 @@
-"""Finds what a text is likely about, by words and meaning together: for a process that has an embedder."""
+"""Finds what a text is likely about, by words and meaning together."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memory_server.domain import reminding
 from memory_server.domain.caller import Caller
+from memory_server.domain.edge import line_of
 from memory_server.domain.injection import Injected
+from memory_server.domain.memory import MemoryId
 from memory_server.domain.recall import Found, Recallable
-from memory_server.domain.reminding import Shared
+from memory_server.domain.reminding import LIKELY, Shared
 from memory_server.language import asking
-from memory_server.services import by_words
-from memory_server.services.by_words import Told
+from memory_server.services import retrieval, shared_words
 from memory_server.services.recall import RecallService, RecallWish
+from memory_server.storage.tx import Tx
+from memory_server.storage.words import Index
 
 _WISH = RecallWish(frozenset({Recallable.MEMORY, Recallable.FACT, Recallable.TURN}))
 
@@ -23,17 +26,16 @@ LOOKED_AT = 20
 class ByMeaning:
     recall: RecallService
 
-    def find(self, text: str, told_rows: Told, caller: Caller) -> Sequence[Found]:
+    def find(self, text: str, caller: Caller) -> Sequence[Found]:
         """Return the memories, facts and turns, of the caller's project and of none, that a text is likely about.
 
-        Best first. By words alone, without those of `told_rows`, while no embedder that knows meaning answers.
+        Best first. While no embedder that knows meaning answers, those are likely that share telling words.
         """
-        if not self.recall.queue.knows_meaning:
-            return by_words.find(self.recall.database, text, told_rows, caller)
+        knows_meaning = self.recall.queue.knows_meaning
         likely = [
             replace(hit, score=reminding.with_meaning(hit.score, shared))
             for hit, shared in self.nearest(text, caller)
-            if reminding.is_likely(hit.score, shared)
+            if reminding.is_likely(hit.score if knows_meaning else 0.0, shared)
         ]
         return sorted(likely, key=lambda hit: -hit.score)
 
@@ -42,15 +44,32 @@ class ByMeaning:
 
         There are none where it is a question for a fact that `recall` does not answer.
         """
-        found = self.recall.find(text, _WISH, caller)
+        reading = self.recall.reading(text, _WISH, caller)
+        found, shared = self.recall.queue.read(
+            retrieval.questions(text),
+            lambda tx, meaning: tx.together(lambda: reading(tx, meaning), lambda: _shared(tx, text)),
+        )
         if asking.asks_for_a_fact(text) and not found.answered:
             return []
         own_hits = [hit for hit in found.hits if hit.project is None][:LOOKED_AT]
-        with self.recall.database.read() as tx:
-            shared = by_words.shared_by(tx, by_words.terms_of(text))
-        of_row = {
-            (by_words.KINDS[index], id): shared_words
-            for index, rows in shared.items()
-            for id, shared_words in rows.items()
-        }
-        return [(hit, of_row.get((Injected(hit.kind.value), hit.id))) for hit in own_hits]
+        of_kind = {shared_words.KINDS[index]: rows for index, rows in shared.items()}
+        return [(hit, of_kind[Injected(hit.kind.value)].get(hit.id)) for hit in own_hits]
+
+
+def _shared(tx: Tx, text: str) -> dict[Index, dict[int, Shared]]:
+    """Return what rows share with the text; a memory that took the place of another, what that one shares too."""
+    shared = shared_words.shared_by(tx, shared_words.terms_of(text))
+    shared[Index.MEMORY] |= _of_successors(tx, shared[Index.MEMORY])
+    return shared
+
+
+def _of_successors(tx: Tx, shared: Mapping[int, Shared]) -> dict[int, Shared]:
+    """Return the likely memories that took the place of others, which share more, with what those share."""
+    likely = [MemoryId(id) for id, share in shared.items() if share.probability >= LIKELY]
+    line = tx.edges.successors(likely) if likely else {}
+    newest = {id: line_of(id, line)[-1] for id in likely if line_of(id, line)}
+    return {
+        new: shared[id]
+        for id, new in newest.items()
+        if new not in shared or shared[id].probability > shared[new].probability
+    }

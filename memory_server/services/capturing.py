@@ -23,8 +23,8 @@ from memory_server.language.small_talk import is_small_talk
 from memory_server.language.text import clean
 from memory_server.language.told import Told, told
 from memory_server.services import projects
-from memory_server.services.by_words import is_stored
 from memory_server.services.facts import FactService
+from memory_server.services.shared_words import is_stored
 from memory_server.storage.database import Database
 
 LONGEST = 4_000

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from memory_server.domain import ranking, relevance, token_by_token
 from memory_server.domain.embedding import Embedded, Vector
+from memory_server.domain.memory import Filter
 from memory_server.domain.relevance import Hood, Numbers, Places, Term
 from memory_server.language import background
 from memory_server.language.query import Query
@@ -26,6 +27,10 @@ BY_MEANING = 80
 
 OF_A_PART = 25
 """Texts that the words and the meaning of one part propose each, where a question has several."""
+
+OF_DAYS = 20
+"""Memories of the days that a question names, the nearest in meaning, which are candidates because of their date: with
+50 no more was found."""
 
 SYMBOL_SHARE = 0.5
 """What an emoji of the query counts, of a full match of its words, where a text has it."""
@@ -177,6 +182,25 @@ def by_meaning(
     )
 
 
+def of_days(
+    tx: Tx, search: KindSearch[Thing], meaning: Meaning | None, periods: Sequence[tuple[str, str]]
+) -> list[dict[int, float]]:
+    """Return the memories of each period that are nearest to each vector of `meaning`, as cosines by id.
+
+    A period is two moments. Texts of other kinds have none.
+    """
+    if meaning is None or search.kind is not Embedded.MEMORIES or not isinstance(search.filter, Filter):
+        return []
+    nearest = tx.embeddings.nearest_within
+    return tx.each(
+        [
+            partial(nearest, meaning.space_id, vector, search.filter, since, until, OF_DAYS)
+            for since, until in periods
+            for vector in meaning.vectors
+        ]
+    )
+
+
 @dataclass(slots=True)
 class Gathering(Generic[Thing]):
     """Gathers the candidates of one kind. `queries` are the parts of the question and, as the last one, the whole."""
@@ -186,7 +210,7 @@ class Gathering(Generic[Thing]):
     search: KindSearch[Thing]
     meaning: Meaning | None
     near: Sequence[Mapping[int, float]]
-    """The result of `by_meaning`."""
+    """The results of `by_meaning` and `of_days`."""
     _holding: dict[str, list[int]] = field(default_factory=dict)
 
     def gathered(self) -> Gathered:

@@ -2,16 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from memory_server.domain.briefing.choice import Briefing
 from memory_server.domain.caller import Caller
 from memory_server.domain.injection import Injected, Injection, Logged, Reminder
 from memory_server.domain.long_term import LongTermId
+from memory_server.services.waking import mark_woken
 from memory_server.storage.database import Database
 from memory_server.storage.tx import WriteTx
-
-if TYPE_CHECKING:  # a prompt needs no briefing
-    from memory_server.domain.briefing.choice import Briefing
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +17,7 @@ class InjectionService:
     database: Database
 
     def record_briefing(
-        self, session: str, event: str, briefing: "Briefing", tokens: int, emptied: bool
+        self, session: str, event: str, briefing: Briefing, tokens: int, emptied: bool
     ) -> None:
         """Record that a session was told a briefing: what that says in full is not said again.
 
@@ -46,8 +44,6 @@ class InjectionService:
             if session:
                 tx.hook_injections.insert(session, injections)
             if woken:
-                from memory_server.services.waking import mark_woken  # most prompts wake nothing
-
                 mark_woken(tx, woken, caller)
 
         if injections:
@@ -64,7 +60,7 @@ class InjectionService:
             return tx.hook_injections.newest(limit)
 
 
-def _of(event: str, briefing: "Briefing") -> Iterator[Injection]:
+def _of(event: str, briefing: Briefing) -> Iterator[Injection]:
     for item in briefing.whole:
         if item.memory is not None:
             yield Injection(event, Injected.MEMORY, item.memory, 0)

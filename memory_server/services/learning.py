@@ -16,7 +16,7 @@ from memory_server.language import query, sentences
 from memory_server.language.asking import asks_for_a_fact
 from memory_server.language.text import clean
 from memory_server.services import projects
-from memory_server.services.by_words import shared_by, visible_to
+from memory_server.services.shared_words import shared_by, visible_to
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
 

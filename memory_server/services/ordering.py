@@ -15,7 +15,8 @@ from memory_server.domain.embedding import Embedded, Tokens
 from memory_server.domain.moment import parse
 from memory_server.domain.ranking import Literal
 from memory_server.domain.relevance import Boost, Names, Numbers, Places
-from memory_server.language import dates, kinds, query, question
+from memory_server.language import kinds, query, question
+from memory_server.language.dates import Span
 from memory_server.language.query import Query
 from memory_server.language.text import fold, is_chinese
 from memory_server.services.gathering import Item, KindSearch, Scores, Thing
@@ -90,7 +91,7 @@ class Ordering(Generic[Thing]):
     queries: tuple[Query, ...]
     meaning: Meaning | None
     mode: str
-    now: str
+    spans: Sequence[Span]
     candidates: Sequence[Candidate[Thing]]
     scores: Sequence[Scores]
     bases: Sequence[Numbers]
@@ -246,15 +247,14 @@ class Ordering(Generic[Thing]):
 
     def _boosts(self) -> list[Boost]:
         folded = fold(self.question.core)
-        spans = list(dates.spans(folded, parse(self.now).date()))
         names = Names.of(folded, {relevance.speaker_of(candidate.text) for candidate in self.candidates})
         return [
             relevance.boost(
                 self.question,
-                spans,
+                self.spans,
                 names,
                 candidate.text,
-                _day(candidate.item.occurred_at) if spans else None,
+                _day(candidate.item.occurred_at) if self.spans else None,
             )
             for candidate in self.candidates
         ]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from memory_server.domain import confidence, fact_text, recall, rights
 from memory_server.domain.briefing import clauses
@@ -92,6 +92,12 @@ class Hits:
     note: str | None
 
 
+class Reading(Protocol):
+    """Reads all that may answer a question; its texts in this order, where a re-ranker orders them."""
+
+    def __call__(self, tx: Tx, meaning: Meaning | Unanswered, order: Order | None = None) -> Hits: ...
+
+
 @dataclass(frozen=True, slots=True)
 class RecallService:
     """`count_access` is off where the server was started read-only. Where `long_term` is None no prompt wakes."""
@@ -133,6 +139,14 @@ class RecallService:
 
         What nobody asked for, such as a hook's search, does without it.
         """
+        answer = self.reading(text, wish, caller)
+        if not reranked:
+            return self.queue.read(retrieval.questions(text), answer)
+        hits, unordered = self.reranking.read(self.queue, text, answer)
+        return replace(hits, problems=(*hits.problems, *unordered))
+
+    def reading(self, text: str, wish: RecallWish, caller: Caller) -> Reading:
+        """Return what reads, in a transaction of its caller, all that may answer."""
         lookup = projects.among(wish.project, caller)
 
         def answer(tx: Tx, meaning: Meaning | Unanswered, order: Order | None = None) -> Hits:
@@ -153,10 +167,7 @@ class RecallService:
             hits = _with_turns(list(_found(tx, by_reranker, here, load)), turns, answered, text)
             return Hits(hits, answered or by_turns, (*problems, *tx.skipped), where.note)
 
-        if not reranked:
-            return self.queue.read(retrieval.questions(text), answer)
-        hits, unordered = self.reranking.read(self.queue, text, answer)
-        return replace(hits, problems=(*hits.problems, *unordered))
+        return answer
 
     def _woken(
         self, messages: Sequence[Message], wish: RecallWish, caller: Caller

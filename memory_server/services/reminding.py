@@ -1,11 +1,9 @@
 """Reminds a session of what fits a prompt: first the long-term memories that it wakes, then what it is likely about.
 
-Each text is said once in a session. How texts are found, and which triggers can be evaluated, depends on the process: a
-hook has a tenth of a second, a server has the embedder and JavaScript.
+Each text is said once in a session.
 """
 
 from collections.abc import Callable, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from memory_server.domain import recall
@@ -35,8 +33,8 @@ OF_WOKEN = 0.75
 PROMPT = 120
 """Tokens that are said of a prompt that woke."""
 
-Find = Callable[[str, AbstractSet[tuple[Injected, int]], Caller], Sequence[Found]]
-"""Finds what a text is likely about, best first, without the rows that the session has been told."""
+Find = Callable[[str, Caller], Sequence[Found]]
+"""Finds what a text is likely about, best first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,7 @@ class RemindingService:
         text = telling(prompt, READ)
         hits: list[Found] = []
         if not all(map(is_small_talk, query.parse(text).terms)):
-            hits = [hit for hit in self.find(text, told_rows, caller) if _row(hit) not in told_rows][:SHOWN]
+            hits = [hit for hit in self.find(text, caller) if _row(hit) not in told_rows][:SHOWN]
         answer = recall.compose(text, [_of(woken) for woken in due], hits, max_tokens, OF_WOKEN)
         why = {(Injected.WOKEN, int(woken.id)): woken.why for woken in due}
         lines = answer.text.split("\n") if answer.items else []

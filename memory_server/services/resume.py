@@ -28,13 +28,13 @@ from memory_server.domain.briefing.settled import still_open
 from memory_server.domain.caller import Caller
 from memory_server.domain.digest import is_telling
 from memory_server.domain.fact import Fact, homes, narrowest
-from memory_server.domain.learning import OPEN, OpenQuestion
 from memory_server.domain.memory import Memory, MemoryId, MemoryType
 from memory_server.domain.moment import parse, timestamp
 from memory_server.domain.notice import LikelyUpdate
 from memory_server.errors import Problem
 from memory_server.language.tokens import weigh_json
 from memory_server.services import projects
+from memory_server.services.learning import open_ones
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
 
@@ -152,7 +152,7 @@ class ResumeService:
             name = caller.project.name
             known_facts, questions, (learnt, disputes), events, (current, updates) = tx.together(
                 lambda: _facts(tx, caller, max(considered, CATALOGUE)),
-                lambda: _asked(tx, caller) if self.learns else [],
+                lambda: open_ones(tx, caller)[:QUESTIONS] if self.learns else [],
                 lambda: _memories(tx, name, considered),
                 lambda: _events(tx, name),
                 lambda: (tx.memory_counts.current(name), _updates(tx, name)),
@@ -289,15 +289,6 @@ def _events(tx: Tx, project: str) -> list[Event]:
             for memory in observations
         ),
     ]
-
-
-def _asked(tx: Tx, caller: Caller) -> list[OpenQuestion]:
-    """Return the open questions of the project that a briefing may tell."""
-    if not tx.open_questions.select(caller.project.name, OPEN):
-        return []
-    from memory_server.services.learning import open_ones  # 80 ms of a hook that is to take 150
-
-    return open_ones(tx, caller)[:QUESTIONS]
 
 
 def _usual(facts: Sequence[Fact], learnt: Sequence[Memory]) -> str | None:

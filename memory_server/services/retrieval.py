@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import partial
 from typing import Generic
 
@@ -9,8 +10,10 @@ import numpy as np
 
 from memory_server.domain import confidence, parts, ranking, recall, relevance, token_by_token, wanted
 from memory_server.domain.embedding import Embedded, Tokens
+from memory_server.domain.moment import parse
 from memory_server.errors import Problem
-from memory_server.language import background, query, question
+from memory_server.language import background, dates, query, question
+from memory_server.language.dates import Span
 from memory_server.language.query import Query
 from memory_server.language.text import fold
 from memory_server.services import showing
@@ -21,6 +24,7 @@ from memory_server.services.gathering import (
     Words,
     by_meaning,
     joined,
+    of_days,
 )
 from memory_server.services.meaning import Meaning, Unanswered
 from memory_server.services.ordering import OPENING, Candidate, Ordering, Ranked
@@ -28,6 +32,9 @@ from memory_server.storage.tx import Tx
 
 LOOKED_AT = 100
 """Texts, the best by words and meaning, that are read to see whether they have what the question asks for."""
+
+MOST_PERIODS = 4
+"""Times that a question names, of which the memories are looked for."""
 
 LIKELY = 8
 """Texts, the best of a ranking, one of which must have the kind of thing that a question asks for."""
@@ -110,11 +117,12 @@ class _Search(Generic[Thing]):
 
     def ranked(self) -> list[Ranked[Thing]]:
         """Return the best candidates with all that the question asks for, in the order of the answer."""
-        words, near = self.tx.together(self._words, self._near)
+        spans = tuple(dates.spans(fold(self.question.core), parse(self.tx.now).date()))
+        words, near, dated = self.tx.together(self._words, self._near, lambda: self._of_days(spans))
         gathered = self.tx.each(
             [
-                Gathering(words, self.queries, search, self.meaning, nearest).gathered
-                for search, nearest in zip(self.searches, near, strict=True)
+                Gathering(words, self.queries, search, self.meaning, [*nearest, *by_date]).gathered
+                for search, nearest, by_date in zip(self.searches, near, dated, strict=True)
             ]
         )
         ids = [
@@ -136,7 +144,15 @@ class _Search(Generic[Thing]):
         best, _ = relevance.best_places(bases)
         if self.meaning is None:  # what only stands beside a text has no word
             best = best[np.max(bases, axis=0)[best] > 0]
-        candidates = self._read([(place, *ids[place]) for place in best[:LOOKED_AT].tolist()])
+        by_date = {id for of_kind in dated for nearest in of_kind for id in nearest}
+        candidates = self._read(
+            [
+                (place, *ids[place])
+                for number, place in enumerate(best.tolist())
+                if number < LOOKED_AT
+                or (ids[place][0].kind is Embedded.MEMORIES and ids[place][1] in by_date)
+            ]
+        )
         if not candidates:
             return []
         return Ordering(
@@ -144,7 +160,7 @@ class _Search(Generic[Thing]):
             self.queries,
             self.meaning,
             self._mode,
-            self.tx.now,
+            spans,
             candidates,
             scores,
             bases,
@@ -161,6 +177,16 @@ class _Search(Generic[Thing]):
         queries = len(self.queries)
         return self.tx.each(
             [partial(by_meaning, self.tx, search, self.meaning, queries) for search in self.searches]
+        )
+
+    def _of_days(self, spans: Sequence[Span]) -> list[list[dict[int, float]]]:
+        """Return the memories of the days that the question names: the result of `of_days` for each kind."""
+        days = [days for span in spans for days in span.periods(parse(self.tx.now).date())][:MOST_PERIODS]
+        periods = [
+            (f"{first}T00:00:00.000Z", f"{last + timedelta(days=1)}T00:00:00.000Z") for first, last in days
+        ]
+        return self.tx.each(
+            [partial(of_days, self.tx, search, self.meaning, periods) for search in self.searches]
         )
 
     def _meaning_weight(self, query: Query, talk: float) -> float:

@@ -264,6 +264,20 @@ class ShortTermService:
         )
         return deleting.delete(self.database, Kind.SHORT_TERM, id, purge, caller, missing)
 
+    def bring_back(self, id: ShortTermId) -> None:
+        """Bring back one memory that was deleted.
+
+        Raises:
+            NotFound: it was not deleted in the last 30 days.
+        """
+        with self.database.write() as tx:
+            trashed = tx.trash.find_last(Kind.SHORT_TERM, id)
+            if trashed is None or trashed.conversation is None:
+                raise NotFound(
+                    f"No short-term memory {id} was deleted in the last 30 days. Nothing was restored."
+                )
+            tx.trash.restore(trashed, tx.conversations.find_or_insert(trashed.conversation))
+
     def statistics(self, conversation: str | None) -> Statistics:
         """Return the statistics of one conversation, or of all.
 

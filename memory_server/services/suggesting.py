@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 
 from memory_server.domain.caller import Caller
+from memory_server.domain.echo import by_user
 from memory_server.domain.injection import Captured, Injected, Injection
+from memory_server.language.statements import statements
 from memory_server.language.tokens import estimate
-from memory_server.services import projects
+from memory_server.services import projects, shared_words
 from memory_server.storage.database import Database
 
 
@@ -23,15 +25,10 @@ class SuggestingService:
             last = tx.hook_captures.last(Captured.SHORT_TERM, session)
             if last is None or tx.hook_injections.was_suggested(session, last.id):
                 return None
-            # Imported where a turn was kept: most prompts of a client without hooks at its stop do without.
-            from memory_server.domain.echo import by_user
-            from memory_server.language.statements import statements
-            from memory_server.services import by_words
-
             caller = projects.known(tx, caller)
             stated = statements(by_user(last.text or ""))
             missing = next(
-                (statement for statement in stated if not by_words.is_stored(tx, statement, caller)), None
+                (statement for statement in stated if not shared_words.is_stored(tx, statement, caller)), None
             )
         if missing is not None:
             injections = [Injection(event, Injected.SUGGESTION, last.id, estimate(missing))]

@@ -10,6 +10,7 @@ from memory_server.call import tally
 from memory_server.domain.caller import Caller
 from memory_server.domain.long_term import LongTermId, Watch
 from memory_server.domain.message import Message
+from memory_server.domain.secrets import find_secret
 from memory_server.domain.situation import Situation
 from memory_server.errors import Problem
 from memory_server.services import projects
@@ -124,12 +125,8 @@ class WakingService:
 
     def kept(self, reasons: Sequence[str]) -> list[str]:
         """Return the reasons as they are kept. One may tell a participant's value, which may be a secret."""
-        if any(reasons) and not self.allow_secrets:
-            # 8 ms, which a hook spends only where something woke.
-            from memory_server.domain.secrets import find_secret
-
-            if find_secret("\n".join(dict.fromkeys(reasons))) is not None:
-                reasons = ["" if find_secret(reason) else reason for reason in reasons]
+        if not self.allow_secrets and find_secret("\n".join(dict.fromkeys(reasons))) is not None:
+            reasons = ["" if find_secret(reason) else reason for reason in reasons]
         return [reason[:MAX_WHY] for reason in reasons]
 
 

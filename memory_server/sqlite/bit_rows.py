@@ -15,7 +15,7 @@ Change = tuple[int, int]
 
 
 class Source(Protocol):
-    """Where the bits of a copy are read: those of a space, in the order of a key (project, id)."""
+    """The place from which the bits of a copy are read: those of a space, in the order of a key (project, id)."""
 
     @property
     def table(self) -> str: ...

@@ -14,6 +14,7 @@ from memory_server.sqlite.embedded import TABLES, as_blob
 from memory_server.sqlite.tx import Tx, Value
 from memory_server.storage.tables.memory_counts import MemoryCounts
 from memory_server.storage.vectors import (
+    MOST_OF_A_PERIOD,
     SEARCHING,
     SPACE_COLUMNS,
     SPACE_FIELDS,
@@ -35,6 +36,8 @@ _PARTS = (
     "part_embeddings AS e JOIN memory_parts AS p ON p.id = e.part_id JOIN memories AS m ON m.id = p.memory_id"
 )
 
+
+_OCCURRED = "ifnull(m.occurred_at, m.created_at)"
 
 _LISTED = "SELECT value FROM json_each(?)"
 
@@ -338,6 +341,22 @@ class Embeddings:
             signs = sign_bits.Signs.of_rows(rows, query)
         chosen_ids = signs.nearest(query, effort.by_product(limit))
         return self._ranked(space_id, query, _LISTED, [json.dumps(chosen_ids)], limit)
+
+    def nearest_within(
+        self, space_id: int, query: Vector, filter: Filter, since: str, until: str, limit: int
+    ) -> dict[int, float]:
+        clauses, values = filters.conditions(filter, self.tx.now)
+        # For each project and type the index `memories_by_moment` is read between two moments.
+        chosen = f"""
+            SELECT m.id
+            FROM (SELECT DISTINCT project, type FROM memory_counts WHERE number > 0) AS counts
+            CROSS JOIN memories AS m ON m.project IS nullif(counts.project, '') AND m.type = counts.type
+            WHERE {" AND ".join([f"{_OCCURRED} >= ? AND {_OCCURRED} < ?", *clauses])}
+            ORDER BY {_OCCURRED} DESC, m.id DESC
+            LIMIT {MOST_OF_A_PERIOD}
+        """
+        rows = self._ranked(space_id, query, chosen, [since, until, *values], limit)
+        return best_cosines(rows, limit)
 
     def cosines(self, space_id: int, query: Vector, ids: Sequence[int]) -> dict[int, float]:
         return best_cosines(

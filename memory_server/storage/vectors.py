@@ -43,6 +43,10 @@ STORING = Effort(exact=100, chosen=100, times=10, newest=100)
 """Among 6,000 notes and lines of dialogues a hundred hold the nearest text for 99.8 %, and 98 % of the nearest ten."""
 
 
+MOST_OF_A_PERIOD = 1_000
+"""Memories of a period that are compared: 6 ms."""
+
+
 def best_cosines(cosines: Iterable[tuple[int, float | None]], limit: int) -> dict[int, float]:
     """Keep the greatest cosine of each text, best first, of equal ones the newer text first; at most `limit` texts.
 
@@ -161,6 +165,14 @@ class Embeddings(Protocol):
 
         `query` has the shape (dimensions,). A turn has the cosine of its summary or of its message, whichever is
         nearer.
+        """
+        ...
+
+    def nearest_within(
+        self, space_id: int, query: Vector, filter: Filter, since: str, until: str, limit: int
+    ) -> dict[int, float]:
+        """Return the memories nearest in meaning, as `nearest`, of the newest MOST_OF_A_PERIOD that occurred at or
+        after `since` and before `until`. An index finds them: moments that no server wrote are not seen.
         """
         ...
 

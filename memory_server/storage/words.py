@@ -1,4 +1,4 @@
-"""Reads of the word indices, for hooks: they have no time for a search."""
+"""The word indices: which texts hold words, and how many do."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -15,7 +15,7 @@ COMMON_HAN = "的一是不了在人有我他这个们中来上大为和国地到
 
 
 class Index(StrEnum):
-    """The word indices that a hook reads."""
+    """A word index."""
 
     MEMORY = "memory_words"
     FACT = "fact_words"
@@ -31,7 +31,7 @@ WRITTEN_AT = {
 
 
 class WordHits(Protocol):
-    """The texts that hold the words of a prompt, by the word indices alone and without numpy."""
+    """The texts that hold words."""
 
     def hits(self, terms: Sequence[str]) -> tuple[int, list[dict[Index, list[int]]]]:
         """Return the number of texts in all indices, and for each term the rows of each index that hold it.

@@ -56,7 +56,6 @@ def running(folder: Path, *arguments: str) -> Iterator[Server]:
         "0",
         "--db",
         str(db),
-        "--no-socket",
         *arguments,
     ]
     with log.open("ab") as errors:

@@ -63,7 +63,7 @@ async def test_triggers_stats_and_recall(server: Servers, terminal: Terminal, le
 def test_the_owner_sees_what_belongs_to_a_person(terminal: Terminal) -> None:
     """As the log names it: the fact of a person under a key is another one than the owner's."""
     ana = Caller("Claude", None, NONE, Person("ana"))
-    services = app.build(Settings(db=terminal.servers.place, embedder="hashing", no_socket=True))
+    services = app.build(Settings(db=terminal.servers.place, embedder="hashing"))
     services.facts.write(FactDraft("port", 8080), Scope.GLOBAL, ana)
     services.close()
     assert "f:global/port" in terminal("log").out

@@ -25,6 +25,9 @@ async def test_search_and_list_while_a_server_holds_the_file(
         assert terminal("list", "--limit", "1", "--offset", "1").rows[0][0] == "m2"
         assert terminal("list", "--until", "7d").out == ""
         assert len(terminal("list", "--since", "1h").rows) == 3
+        in_words = terminal("list", "--since", "yesterday", "--until", "next week")
+        assert len(in_words.rows) == 3
+        assert "'yesterday' was read as 20" in in_words.err
         assert "shop" in terminal("list", "--project", "shpo").err
         found = (await call(client, "memory_get", ids=[1]))["memories"][0]
         assert found["access_count"] >= 1

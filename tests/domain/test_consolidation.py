@@ -24,6 +24,7 @@ CORPORA = [
         "consolidation_pairs_adversarial.json",
         "consolidation_pairs_order.json",
         "consolidation_pairs_spelling.json",
+        "consolidation_pairs_phrases.json",
     )
 ]
 MERGE: list[Pair] = [tuple(pair) for corpus in CORPORA for pair in corpus["merge"]]

@@ -30,6 +30,20 @@ def test_a_text_whose_tokens_are_not_known_is_neither_raised_nor_lowered() -> No
     assert token_by_token.likeness(tokens(), [tokens(1)] * 3, APART).tolist() == [0, 0, 0]
 
 
+def test_what_comes_after_the_common_ones_makes_no_token_rarer() -> None:
+    texts = [tokens(1, 3), tokens(1, 2), tokens(1)] * token_by_token.COMMON
+    apart = {distance: np.full(len(texts), -1) for distance in token_by_token.LEND}
+    first = token_by_token.likeness(
+        tokens(1, 2),
+        texts[: token_by_token.COMMON],
+        {d: a[: token_by_token.COMMON] for d, a in apart.items()},
+    )
+    texts[token_by_token.COMMON :] = [tokens(2)] * (len(texts) - token_by_token.COMMON)
+    assert token_by_token.likeness(tokens(1, 2), texts, apart)[: token_by_token.COMMON] == pytest.approx(
+        first
+    )
+
+
 def test_what_stands_beside_a_text_lends_its_tokens_but_not_all_of_their_weight() -> None:
     texts = [tokens(1), tokens(2), tokens(3)]
     near = {**APART, -1: np.array([-1, 0, -1])}

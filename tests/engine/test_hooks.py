@@ -3,14 +3,19 @@
 import json
 import os
 import signal
+import stat
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from memory_server.front import finding
+from memory_server.hook import place
 from tests import warm
 from tests.conftest import Servers, call, until
 from tests.engine.conftest import engines, folder
+from tests.hook.test_prompt import NOTES
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(os.name == "nt", reason="there is no engine there")]
 
@@ -90,8 +95,63 @@ async def test_events_that_are_off_do_nothing(server: Servers) -> None:
         assert "Thursday" in hook(server, "SessionStart")
 
 
+NOTE = "The lighthouse keeper sleeps at noon"
+DUE = "Ask for the keeper's name first."
+
+
+async def test_a_prompt_is_told_once_what_it_wakes_by_meaning_and_what_it_is_about(server: Servers) -> None:
+    prompt = "When does the lighthouse keeper sleep?"
+    async with server() as client:
+        await call(client, "memory_store", content=NOTE, type="learning")
+        trigger = f"similar(messages, '{prompt}', 0.9)"
+        await call(client, "add_long_term_memory", name="name", prompt=DUE, trigger=trigger)
+        said = context(hook(server, "UserPromptSubmit", prompt=prompt))
+        assert said.index(f"{DUE} [w name]") < said.index(NOTE)
+        assert hook(server, "UserPromptSubmit", prompt=prompt) == ""
+        assert hook(server, "UserPromptSubmit", prompt="yes, go on", session_id="s2") == ""
+    assert server.rows("SELECT session FROM wakes") == [("s1",)]
+
+
+async def test_a_prompt_brings_to_mind_what_shares_too_few_words(server: Servers) -> None:
+    prompt = "Which database did we choose, and why Postgres?"
+    async with server("--embedder", "bundled") as client:
+        for note in NOTES:
+            await call(client, "memory_store", content=note, type="learning")
+
+        def is_said() -> bool:
+            return NOTES[3] in hook(server, "UserPromptSubmit", prompt=prompt, session_id=os.urandom(4).hex())
+
+        until(is_said, "the embedder is loaded")
+
+
+async def test_only_its_owner_reaches_the_socket(server: Servers) -> None:
+    async with server() as client:
+        await call(client, "memory_stats")
+        (path,) = folder(server).glob("*.sock")
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_no_path_is_too_long_for_a_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    far = tmp_path / ("run" * 40)
+    far.mkdir()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(far))
+    assert not finding.own_folder().is_relative_to(far)
+
+
+def test_a_folder_through_a_link_is_not_private(tmp_path: Path) -> None:
+    real = tmp_path / "real"
+    real.mkdir(mode=0o700)
+    (tmp_path / "link").symlink_to(real)
+    assert place.is_private(real)
+    assert not place.is_private(tmp_path / "link")
+    assert not place.is_private(tmp_path / "none")
+
+
 async def test_where_no_engine_may_run_a_hook_does_its_work_itself(server: Servers) -> None:
     async with server("--engine", "off") as client:
         await call(client, "memory_store", content="Deploys are on Thursday", type="decision")
     assert "Thursday" in context(hook(server, "SessionStart", "--engine", "off"))
+    prompt = "On which day are deploys?"
+    assert hook(server, "UserPromptSubmit", "--engine", "off", prompt=prompt, session_id="s2") == ""
     until(lambda: not engines(server), "no engine runs")

@@ -148,6 +148,13 @@ def test_each_user_of_a_database_of_postgresql_has_an_engine_of_their_own() -> N
     assert len(names) == 2
 
 
+def test_clients_have_one_engine_though_they_hand_on_another_part_of_the_locale() -> None:
+    """A window of the SDK starts without it, a hook has that of the shell. Only the order of a date matters."""
+    languages: list[dict[str, str]] = [{}, {"LANG": "C.UTF-8"}, {"LC_ALL": "zh_CN.UTF-8"}, {"LANG": "de_DE"}]
+    names = [finding.wanted({}, environment).name for environment in languages]
+    assert names[0] == names[1] == names[2] != names[3]
+
+
 def test_an_engine_whose_place_another_one_has_taken_leaves_it_to_that(server: Servers) -> None:
     folder(server).mkdir(mode=0o700)
     place = folder(server) / f"00000000-{finding.program()}-00000000"

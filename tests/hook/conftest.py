@@ -1,15 +1,22 @@
-"""Hooks as clients run them: a process for each event, on the database of a real server."""
+"""Hooks as clients run them, on the database of a real server: a process for each event, without an engine.
+
+What is said before a prompt needs an engine: its services are asked for it in the process of the test.
+"""
 
 import json
 import os
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from memory_server import app
+from memory_server.engine import hooks as hooks_of_engine
 from memory_server.hook import journal
+from memory_server.settings import Settings
 from memory_server.where import Where
 from tests import warm
 from tests.conftest import Servers
@@ -34,6 +41,7 @@ class Hooks:
 
     servers: Servers
     project: Path
+    has_engine: bool = True
 
     def __call__(
         self,
@@ -45,11 +53,23 @@ class Hooks:
     ) -> Said:
         """The fields of the event are keyword arguments; `input` is sent as it is instead."""
         fields = {"session_id": "s1", "cwd": str(self.project), "hook_event_name": event, **given}
-        done = self.run(
-            "hook", event, "--db", self.given, *arguments, input=input or json.dumps(fields), env=env
-        )
+        sent, words = input or json.dumps(fields), (event, "--db", self.given, *arguments)
+        if event == "UserPromptSubmit" and self.has_engine:
+            return Said(self._answered(words, sent))
+        done = self.run("hook", *words, input=sent, env=env)
         assert (done.returncode, done.stderr) == (0, "")
         return Said(done.stdout)
+
+    def _answered(self, words: Sequence[str], sent: str) -> str:
+        """What an engine answers a hook."""
+        if isinstance(self.place, Path) and not (self.place.exists() and self.place.stat().st_size):
+            return ""  # a hook starts no engine for it
+        services = app.build(Settings(db=self.place, embedder="hashing"))
+        services.queue.warm_up()
+        try:
+            return hooks_of_engine.answer(services, words, {}, sent.encode(), self.project)
+        finally:
+            services.close()
 
     def run(
         self, *arguments: str, input: str = "", env: dict[str, str] | None = None

@@ -131,6 +131,22 @@ async def test_claude_calls_without_asking_what_install_allows(
     assert "requested permissions to use mcp__memory__memory_store" in second
 
 
+async def test_a_subagent_of_claude_is_told_the_notes_of_the_project(
+    server: Servers, hooks: Hooks, tmp_path: Path
+) -> None:
+    program("claude")
+    async with server(cwd=hooks.project) as client:
+        await call(client, "write_memory", key="current.task", value=TASK)
+    errand = "Look where the harbour is measured."
+    with model_stub() as stub:
+        stub.calls = [
+            ("Agent", {"description": "look", "prompt": errand, "subagent_type": "general-purpose"})
+        ]
+        run("claude", hooks, tmp_path / "home", stub)
+    (first, *_) = [request for request in stub.asked if errand in json.dumps(request["messages"][0])]
+    assert TASK in json.dumps(first)
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 async def test_a_broken_database_keeps_nobody_from_working(hooks: Hooks, tmp_path: Path, name: str) -> None:
     program(name)

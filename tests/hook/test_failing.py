@@ -18,7 +18,7 @@ from tests.hook.conftest import Hooks
 
 pytestmark = pytest.mark.anyio
 
-EVENTS = ["SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"]
+EVENTS = ["SessionStart", "UserPromptSubmit", "SubagentStart", "Stop", "PreCompact", "SessionEnd"]
 
 
 async def filled(server: Servers, hooks: Hooks) -> None:
@@ -30,6 +30,24 @@ def failure(hooks: Hooks) -> str:
     """The only line of the log."""
     (line,) = hooks.log
     return line
+
+
+async def test_without_an_engine_nothing_is_said_before_a_prompt_and_doctor_tells_that(
+    server: Servers, hooks: Hooks
+) -> None:
+    alone = replace(hooks, has_engine=False)
+    async with server(cwd=hooks.project) as client:
+        await call(client, "memory_store", content="The lighthouse keeper sleeps at noon", type="learning")
+    assert "lighthouse" in alone("SessionStart").context
+    assert (
+        alone("UserPromptSubmit", prompt="When does the lighthouse keeper sleep?", session_id="s2").out == ""
+    )
+    assert not [line for line in hooks.log if "failed" in line]
+    report = hooks.run("doctor", "--db", hooks.given, "--embedder", "hashing").stdout
+    assert (
+        "engine      off: each window has a process of its own; the hook before a prompt says nothing\n"
+        in report
+    )
 
 
 @pytest.mark.parametrize("event", EVENTS)
@@ -47,8 +65,9 @@ async def test_a_first_session_keeps_its_turn_once_its_server_has_made_the_file(
     """The hooks of a plugin may come before its server."""
     if isinstance(hooks.place, Path):  # a tenant of PostgreSQL is not made yet
         hooks.place.unlink()
+    alone = replace(hooks, has_engine=False)
     for event in ("SessionStart", "UserPromptSubmit"):
-        hooks(event, prompt="The staging database runs on port 5433.", source="startup")
+        alone(event, prompt="The staging database runs on port 5433.", source="startup")
     async with server(cwd=hooks.project) as client:
         await call(client, "recall", query="staging")
         hooks("Stop", prompt="The staging database runs on port 5433.", last_assistant_message="Noted.")
@@ -63,7 +82,7 @@ def test_a_folder_that_is_missing_is_not_made(hooks: Hooks, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("content", [b"", b"no database at all" * 100])
-@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("event", [event for event in EVENTS if event != "UserPromptSubmit"])
 def test_a_database_that_is_broken_stays_as_it_is(hooks: Hooks, event: str, content: bytes) -> None:
     hooks.db.write_bytes(content)
     assert hooks(event, prompt="the harbour opens at noon").out == ""

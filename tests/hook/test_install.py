@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import pty
+import re
 import shlex
 import stat
 import struct
@@ -211,10 +212,23 @@ def test_the_first_call_has_the_variables_of_the_entry(
 ) -> None:
     run(hooks, home, "install", client)
     path = home / {"claude": ".claude.json", "opencode": ".config/opencode/opencode.json"}[client]
-    variables = f'"{name}": {{"MEMORY_SERVER_TOOLSETS": "nonsense"}}, "command":'
+    variables = f'"{name}": {{"MEMORY_SERVER_TOOLS": "nonsense"}}, "command":'
     path.write_text(path.read_text().replace('"command":', variables, 1))
     complaint = run(hooks, home, "install", client, tries=True, code=1)
-    assert "the server does not work: No toolset `nonsense`." in complaint
+    assert "the server does not work: No tool `nonsense`." in complaint
+
+
+@pytest.mark.parametrize(
+    ("client", "has_core"),
+    [(name, name in ("claude-desktop", "opencode", "gemini")) for name in CLIENTS],
+)
+def test_a_client_that_puts_every_tool_before_the_model_gets_the_toolset_core(
+    hooks: Hooks, home: Path, client: str, has_core: bool
+) -> None:
+    run(hooks, home, "install", client)
+    has_it = [name for name, text in content(home).items() if re.search(rb'"--toolsets",\s*"core"', text)]
+    assert len(has_it) == has_core
+    assert "Nothing was changed." in run(hooks, home, "install", client)
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -340,12 +354,22 @@ def test_the_hooks_stand_beside_those_of_others_and_each_event_can_be_left_out(
     fill(home)
     run(hooks, home, "install", "claude", "--hooks-off", "PreCompact,SessionEnd")
     found = json.loads((home / ".claude/settings.json").read_text())["hooks"]
-    assert set(found) == {"Stop", "SessionStart", "UserPromptSubmit"}
+    assert set(found) == {"Stop", "SessionStart", "UserPromptSubmit", "SubagentStart"}
     assert found["Stop"][0]["hooks"][0]["command"] == "say done"
     assert found["SessionStart"][0]["matcher"] == "startup|resume|clear|compact"
     (own,) = found["SessionStart"][0]["hooks"]
     assert own["command"].endswith(f"hook SessionStart --client claude --db {shlex.quote(hooks.given)}")
     assert own["timeout"] == 10
+
+
+def test_claude_does_not_wait_for_what_is_kept_at_a_stop_and_codex_must(hooks: Hooks, home: Path) -> None:
+    fill(home)
+    waits = {}
+    for client, file in (("claude", ".claude/settings.json"), ("codex", ".codex/hooks.json")):
+        run(hooks, home, "install", client)
+        entries = json.loads((home / file).read_text())["hooks"]
+        waits[client] = {event for event in entries if "async" not in entries[event][-1]["hooks"][0]}
+    assert waits["codex"] - waits["claude"] == {"Stop"}
 
 
 def test_a_program_that_has_moved_takes_the_place_of_its_old_entries(hooks: Hooks, home: Path) -> None:
@@ -358,7 +382,7 @@ def test_a_program_that_has_moved_takes_the_place_of_its_old_entries(hooks: Hook
     assert config.count("[mcp_servers.memory]") == 1
     assert tomllib.loads(config)["mcp_servers"]["memory"]["args"][-1] == str(hooks.db)
     found = json.loads((home / ".codex/hooks.json").read_text())
-    assert [len(each) for each in found["hooks"].values()] == [1] * 5
+    assert [len(each) for each in found["hooks"].values()] == [1] * 6
     assert "/old/memory.db" not in " ".join(values(found))
 
 
@@ -501,7 +525,7 @@ async def test_doctor_tells_which_clients_are_connected_and_mends_those_whose_pr
         run(hooks, home, "install", name, "--hooks-off", "PreCompact")
     doctor = ("doctor", "--embedder", "hashing")
     said = run(hooks, home, *doctor)
-    assert "Claude Code: connected, 4 hooks; Claude Desktop: not connected; Codex: not connected;" in said
+    assert "Claude Code: connected, 5 hooks; Claude Desktop: not connected; Codex: not connected;" in said
     assert "opencode: connected, 1 hooks" in said
     for path in (home / ".claude.json", home / ".claude/settings.json"):
         path.write_text(path.read_text().replace(sys.executable, "/gone/memory-server"))
@@ -518,7 +542,7 @@ async def test_doctor_tells_which_clients_are_connected_and_mends_those_whose_pr
     assert f"  opencode starts {cached}, which will be removed" in said
     said = run(hooks, home, *doctor, "--fix")
     assert f"fixed       {home / '.claude.json'} starts this program now" in said
-    assert "Claude Code: connected, 4 hooks" in said
+    assert "Claude Code: connected, 5 hooks" in said
     assert "/gone" not in (home / ".claude.json").read_text() + (home / ".claude/settings.json").read_text()
     assert json.loads((home / ".claude.json").read_text())["mcpServers"]["memory"]["args"][-1] == str(
         hooks.db

@@ -42,7 +42,9 @@ def test_the_version_imports_no_server(hooks: Hooks) -> None:
     assert hooks.run("--version").stdout == f"memory-server {__version__}\n"
 
 
-@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"])
+@pytest.mark.parametrize(
+    "event", ["SessionStart", "UserPromptSubmit", "SubagentStart", "Stop", "PreCompact", "SessionEnd"]
+)
 async def test_a_hook_imports_no_server(server: Servers, hooks: Hooks, event: str) -> None:
     async with server(cwd=hooks.project) as client:
         await call(client, "memory_store", content="The lighthouse keeper sleeps at noon", type="learning")

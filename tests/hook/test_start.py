@@ -46,6 +46,23 @@ async def test_a_briefing_keeps_its_limit_and_that_of_clients(server: Servers, h
     assert len(said) < 10_000
 
 
+async def test_a_subagent_is_briefed_in_few_words_and_its_session_is_not_told_less(
+    server: Servers, hooks: Hooks
+) -> None:
+    async with server(cwd=hooks.project) as client:
+        await call(client, "write_memory", key="current.task", value="rewrite the invoice exporter")
+        for number in range(60):
+            text = f"Quay {number} is measured with the long rod of the harbour master, twice a year"
+            await call(client, "memory_store", content=text, type="decision", project="shop")
+    said = hooks("SubagentStart", agent_id="a1", agent_type="Explore")
+    assert json.loads(said.out)["hookSpecificOutput"]["hookEventName"] == "SubagentStart"
+    assert "Current task: rewrite the invoice exporter" in said.context
+    assert 200 < estimate(said.context) <= 600
+    assert hooks("SubagentStart", agent_id="a1").out == ""
+    assert hooks("SubagentStart", agent_id="a2").context == said.context
+    assert estimate(hooks("SessionStart", source="startup").context) > 600
+
+
 async def test_nothing_is_said_of_a_project_of_which_nothing_is_known(server: Servers, hooks: Hooks) -> None:
     async with server(cwd=hooks.project) as client:
         await call(

@@ -79,17 +79,8 @@ async def test_it_wakes_in_its_session_its_project_or_everywhere(
     assert (CHECKLIST in hooks("UserPromptSubmit", prompt=PROMPT).out) is wakes
 
 
-@pytest.mark.parametrize(
-    "trigger",
-    [
-        "match_keys(messages, ['harvest'])",
-        "similar(messages, 'prepare a release', 0.1)",
-    ],
-)
-async def test_what_does_not_hold_or_needs_a_server_is_left_out(
-    server: Servers, hooks: Hooks, trigger: str
-) -> None:
-    await keep(server, hooks, trigger)
+async def test_what_does_not_hold_is_left_out(server: Servers, hooks: Hooks) -> None:
+    await keep(server, hooks, "match_keys(messages, ['harvest'])")
     assert CHECKLIST not in hooks("UserPromptSubmit", prompt=PROMPT).out
     assert not any("failed" in line for line in hooks.log)
 

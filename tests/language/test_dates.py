@@ -195,6 +195,30 @@ def test_a_whole_month_fits_with_a_few_days_around_it() -> None:
     assert span.fits(date(2023, 4, 27)) == span.fits(date(2023, 6, 4)) == span.fits(date(2024, 5, 15)) == 0.0
 
 
+@pytest.mark.parametrize(
+    ("text", "today", "periods"),
+    [
+        ("on 2023-05-10", date(2026, 3, 9), [("2023-05-07", "2023-05-13")]),
+        ("in May 2023", date(2026, 3, 9), [("2023-04-28", "2023-06-03")]),
+        ("last week", date(2026, 3, 9), [("2026-02-27", "2026-03-11")]),
+        ("on May 10", date(2026, 3, 9), [("2025-05-07", "2025-05-13"), ("2024-05-07", "2024-05-13")]),
+        (
+            "三月",
+            date(2026, 3, 9),
+            [("2026-02-26", "2026-04-03"), ("2025-02-26", "2025-04-03")],
+        ),
+        ("on February 29", date(2025, 3, 9), [("2025-02-25", "2025-03-03"), ("2024-02-26", "2024-03-03")]),
+        ("in 2023", date(2026, 3, 9), []),
+        ("half a year ago", date(2026, 3, 9), []),
+    ],
+)
+def test_what_is_told_of_a_span_lies_in_these_days(
+    text: str, today: date, periods: list[tuple[str, str]]
+) -> None:
+    days = [days for span in named(text, today) for days in span.periods(today)]
+    assert [(str(first), str(last)) for first, last in days] == periods
+
+
 @given(
     st.one_of(st.text(max_size=60), DATELIKE),
     st.dates(date(1970, 1, 1), date(2100, 12, 31)),
@@ -205,6 +229,7 @@ def test_any_text_names_spans_in_order_or_none(text: str, today: date, day: date
         for span in dates.spans(folded, today):
             assert span.first <= span.last
             assert span.fits(day) in (0.0, 0.5, 1.0)
+            assert all(first < last for first, last in span.periods(today))
 
 
 @given(st.dates(date(1900, 1, 1), date(2099, 12, 31)))

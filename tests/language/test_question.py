@@ -145,6 +145,30 @@ def test_whether_the_answer_is_a_sum(text: str, adds_up: bool) -> None:
     assert question.read(text).adds_up == adds_up
 
 
+@pytest.mark.parametrize(
+    ("text", "lists"),
+    [
+        ("Which books has Tim read?", True),
+        ("What are Ann's hobbies?", True),
+        ("Where has Ann been since May?", True),
+        ("How often did we move?", True),
+        ("Welche Bücher haben wir bestellt?", True),
+        ("Wer sind die Kunden in Jever?", True),
+        ("李明去过哪些城市？", True),
+        ("王婷和李明谁更年轻？", True),
+        ("What does Ann's cat eat?", False),
+        ("Which bus goes to the harbour?", False),
+        ("What is Mrs. Okafor's first name?", False),
+        ("How many tables does the restaurant have?", False),
+        ("Welche Heizung hat das Schwimmbad?", False),
+        ("Welches Öl nehmen wir für Eiche?", False),
+        ("李明去哪个城市？", False),
+    ],
+)
+def test_whether_the_answer_is_several_things(text: str, lists: bool) -> None:
+    assert question.read(text).lists == lists
+
+
 def test_what_is_told_before_a_question_does_not_decide_the_kind_of_its_answer() -> None:
     read = question.read("I had ten days off. When I was away it rained. Where does Ann live?")
     assert (read.when, read.how_many, read.mine) == (False, False, False)

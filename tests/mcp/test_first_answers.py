@@ -9,6 +9,7 @@ import pytest
 from memory_server import app
 from memory_server.engine.served import work_of
 from memory_server.mcp import listed
+from memory_server.mcp.first_answers import IN_CORE
 from memory_server.settings import Settings
 from tests.conftest import Servers
 
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.anyio
     [
         {},
         {"read_only": True},
-        {"toolsets": "core,graph"},
+        {"toolsets": "graph,recall"},
         {"tools": "memory_get,recall"},
         {"exclude_tools": "memory_delete,write_memory"},
         {"toolsets": "facts", "read_only": True, "exclude_tools": "smart_resume"},
@@ -29,6 +30,13 @@ pytestmark = pytest.mark.anyio
 def test_what_is_listed_is_what_can_be_called(given: dict[str, Any]) -> None:
     settings = Settings(db=Path("never-opened.db"), **given)
     assert work_of(app.build(settings), None).listed == listed.chosen(settings)
+
+
+def test_with_core_what_is_not_listed_can_be_called_unless_a_setting_forbids_it() -> None:
+    settings = Settings(db=Path("never-opened.db"), toolsets=("core",), exclude_tools=("memory_delete",))
+    names = listed.callable_names(settings)
+    assert names == {*listed.names()} - {"memory_delete"}
+    assert {tool.name for tool in listed.chosen(settings)} == set(IN_CORE)
 
 
 def test_what_was_asked_before_the_end_of_the_input_is_answered(server: Servers) -> None:

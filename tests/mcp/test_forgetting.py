@@ -208,10 +208,10 @@ async def test_an_undo_of_what_was_not_deleted_says_so(
 async def test_a_purge_of_what_is_not_there_says_so(server: Servers) -> None:
     async with server() as client:
         assert await refusal(client, "memory_delete", id=9, purge=True) == (
-            "No memory 9, so nothing was deleted. Call `memory_search` to find the id."
+            "No memory 9, so nothing was deleted. Call `recall` to find the id."
         )
         assert await refusal(client, "delete_turn", id=9, purge=True) == (
-            "No turn 9, so nothing was deleted. Call `retrieve_memories` to find the id."
+            "No turn 9, so nothing was deleted. Call `recall` with kinds turn to find the id."
         )
         assert await call(client, "delete_memory", key="no.key", purge=True) == {"deleted": False}
         answer = await call(
@@ -242,12 +242,8 @@ async def test_each_description_tells_of_the_undo_and_of_the_purge(server: Serve
             tool = listed[name]
             assert tool.description is not None
             assert "30 days" in tool.description
-            assert tool.input_schema["properties"]["purge"]["description"].startswith(
-                "erase for good, no undo"
-            )
-            assert tool.input_schema["properties"]["undo"]["description"].startswith(
-                "restore what was deleted"
-            )
+            assert tool.input_schema["properties"]["purge"]["description"] == "erase for good"
+            assert tool.input_schema["properties"]["undo"] == {"type": "boolean"}
 
 
 async def test_an_answer_says_the_same_as_text_and_as_structure(server: Servers) -> None:

@@ -168,18 +168,22 @@ async def test_no_tool_is_run_under_another_name(server: Servers) -> None:
     """A client asks its user by the name of the tool: `memory_delete` may need a yes, `memoryDelete` not."""
     async with server() as client:
         id = (await call(client, "memory_store", content="x", type="error"))["id"]
-        for name in ("memoryDelete", "MEMORY_DELETE", "mcp__memory__memory_delete", "forget"):
+        for name in ("memoryDelete", "MEMORY_DELETE", "mcp__memory__memory_delete", "erase"):
             text = await refusal(client, name, id=id)
             assert "Did you mean `memory_delete`?" in text
             assert text.endswith(f'This call works: memory_delete {{"id": {id}}}')
         assert (await call(client, "memory_get", ids=[id]))["missing"] == []
+        for name in ("registerMemory", "RegisterMemory"):
+            assert (await call(client, name, message="m", summary="s"))["id"]
+        assert len((await call(client, "retrieveMemories", query="m"))["memories"]) == 2
 
 
 async def test_messages_are_typed_in_each_schema(client: Client) -> None:
     for tool in (await client.list_tools()).tools:
         for name, schema in tool.input_schema.get("properties", {}).items():
             if re.search("messages$", name, re.IGNORECASE):
-                assert list(schema["items"]["properties"]) == ["role", "content", "timestamp"], tool.name
+                dated = ["timestamp"] if tool.name == "add_short_term_memory" else []
+                assert list(schema["items"]["properties"]) == ["role", "content", *dated], tool.name
 
 
 def test_the_corpus_has_calls_of_every_tool(tools: dict[str, Tool]) -> None:

@@ -13,6 +13,7 @@ What is `held`, a third chosen by the hash of the id, was kept apart while the r
 import importlib
 import json
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,12 +25,14 @@ from mcp_types import CallToolResult
 
 from memory_server import app
 from memory_server.domain.caller import Caller
+from memory_server.mcp.forgiving import times
 from memory_server.mcp.offers import offers
 from memory_server.mcp.server import MemoryServer
 from memory_server.mcp.tool import Tool
 from memory_server.mcp.toolsets import toolsets
 from memory_server.mcp.work import Work
 from memory_server.settings import Settings
+from tests.conftest import Clock
 
 jsonschema: Any = importlib.import_module("jsonschema")  # has no types; `mcp` brings it
 
@@ -76,8 +79,15 @@ class Edge:
 
 @pytest.fixture(scope="module")
 def edge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Edge]:
+    """On Saturday, 14 March 2026, 9:26 in UTC, where people write the month first."""
     edge = Edge(tmp_path_factory.mktemp("edge"))
-    yield edge
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(times, "clock", Clock())
+        patched.setenv("TZ", "UTC")
+        patched.setenv("LC_ALL", "C")
+        time.tzset()
+        yield edge
+    time.tzset()
     edge.services.close()
 
 

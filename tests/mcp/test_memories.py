@@ -372,7 +372,7 @@ async def test_a_memory_supersedes_another_in_one_call_and_what_may_be_outdated_
     (superseded,) = (await call(client, "memory_get", ids=[new["id"]]))["memories"]
     assert superseded["superseded_by"] == last["id"]
     text = await refusal(client, "memory_store", content="It is unlimited", supersedes=987_654, **rule)
-    assert "No memory 987654. Call `memory_search` to find the id." in text
+    assert "No memory 987654. Call `recall` to find the id." in text
 
 
 async def test_where_only_a_part_may_be_outdated_that_part_is_named(client: Client, project: str) -> None:
@@ -400,7 +400,7 @@ async def test_a_relation_is_written_only_to_a_memory_that_exists(client: Client
     text = await refusal(
         client, "memory_store", content="It answers", type="error", project=project, relatedTo=987_654
     )
-    assert text == "No memory 987654. Call `memory_search` to find the id."
+    assert text == "No memory 987654. Call `recall` to find the id."
     await call(
         client, "memory_store", content="It answers", type="error", project=project, relatedTo=first["id"]
     )
@@ -556,8 +556,8 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("memory_store", {"importance": 10**30}, "importance: must be a whole number, 1-10, got 1000"),
     (
         "memory_store",
-        {"occurred_at": "yesterday"},
-        "occurred_at: is not a date or time: write it as 2026-03-14",
+        {"occurred_at": "some day"},
+        "occurred_at: is not a date or time: write 2026-03-14",
     ),
     ("memory_store", {"session": "s" * 201}, "session: String should have at most 200 characters"),
     ("memory_store", {"session": "\u200b"}, "session: has no visible character"),
@@ -577,7 +577,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         {"offset": 100_001},
         "offset: must be a whole number, 0-100000, got 100001",
     ),
-    ("memory_search", {"since": "last week"}, "since: is not a date or time: write it as 2026-03-14"),
+    ("memory_search", {"since": "some week"}, "since: is not a date or time: write 2026-03-14"),
     ("memory_search", {"until": True}, "until: is not a date or time"),
     ("memory_search", {"limit": True}, "limit: must be a whole number, 1-50, got true"),
     (
@@ -684,16 +684,16 @@ async def test_text_and_numbers_beyond_all_measure_are_refused_and_not_a_crash(c
 
 async def test_unknown_tools_and_ids_are_named_with_what_mends_them(client: Client) -> None:
     assert (await refusal(client, "memory_stor")).startswith(
-        "No tool `memory_stor`. Did you mean `memory_store`? There are: recall, memory_store, memory_search"
+        "No tool `memory_stor`. Did you mean `memory_store`? There are: recall, forget, memory_store, memory_search"
     )
     assert (await refusal(client, "zzz")).startswith(
-        "No tool `zzz`. There are: recall, memory_store, memory_search"
+        "No tool `zzz`. There are: recall, forget, memory_store, memory_search"
     )
-    expected = "No memory 999999. Call `memory_search` to find the id."
+    expected = "No memory 999999. Call `recall` to find the id."
     assert await refusal(client, "memory_update", id=999_999, importance=3) == expected
     assert (
         await refusal(client, "memory_delete", id=999_999)
-        == "No memory 999999, so nothing was deleted. Call `memory_search` to find the id."
+        == "No memory 999999, so nothing was deleted. Call `recall` to find the id."
     )
     assert (
         await refusal(client, "memory_update", id=1)

@@ -71,6 +71,7 @@ SEVERAL = {
     "update_long_term_memory": "as above",
     "search_long_term_memories": "triggers are evaluated for up to two seconds between reading them and the prompts",
     "test_trigger": "as above",
+    "forget": "each thing is forgotten on its own, because it is of another kind",
     "recall": "as above: the prompts that the question wakes come first",
     "smart_resume": "as above: it tells the prompts that are due",
 }

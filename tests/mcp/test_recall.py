@@ -8,8 +8,10 @@ import pytest
 from mcp import Client
 
 from memory_server.demo import embedded
+from memory_server.mcp.first_answers import IN_CORE
 from tests.conftest import Servers, call
-from tests.mcp.conftest import refusal
+from tests.mcp.conftest import refusal, tokens
+from tests.mcp.test_schemas import CORE_TOKENS, read_by_a_model
 
 pytestmark = pytest.mark.anyio
 
@@ -169,12 +171,12 @@ async def test_a_wrong_call_is_refused_with_the_mend(full: Client, wrong: dict[s
     assert words in await refusal(full, "recall", **wrong)
 
 
-async def test_core_offers_six_tools_that_are_loaded_at_once(server: Servers) -> None:
+async def test_core_lists_the_tools_that_can_do_all_and_any_other_can_be_called(server: Servers) -> None:
     async with server("--toolsets", "core") as client:
         tools = (await client.list_tools()).tools
-        assert [tool.name for tool in tools] == [
-            *("recall", "memory_store", "memory_update", "memory_delete", "write_memory", "smart_resume")
-        ]
+        assert {tool.name for tool in tools} == set(IN_CORE)
+        assert sum(tokens(read_by_a_model(tool)) for tool in tools) <= CORE_TOKENS
+        assert (await call(client, "memory_stats"))["total"] == 0
         always = {tool.name for tool in tools if (tool.meta or {}).get("anthropic/alwaysLoad")}
         assert always == {"recall", "memory_store", "smart_resume"}
 

@@ -190,12 +190,15 @@ async def test_a_scope_reads_that_scope_alone(shop: Client) -> None:
 @pytest.mark.parametrize(
     ("uri", "told"),
     [
-        ("memory://memory/41", "No memory 41. Call `memory_search` to find the id."),
-        ("memory://memory/0", "No memory `0`: an id is a whole number. Call `memory_search` to find the id."),
-        ("memory://memory/x", "No memory `x`: an id is a whole number. Call `memory_search` to find the id."),
-        ("memory://memory/9" + "9" * 30, "an id is a whole number. Call `memory_search` to find the id."),
-        ("memory://memory/%D9%A3", "No memory `٣`: an id is a whole number. Call `memory_search` to find the id."),
-        ("memory://fact/project/a%20b", "No fact `a b` in the scope project. Call `list_memories` to see the keys."),
+        ("memory://memory/41", "No memory 41. Call `recall` to find the id."),
+        ("memory://memory/0", "No memory `0`: an id is a whole number. Call `recall` to find the id."),
+        ("memory://memory/x", "No memory `x`: an id is a whole number. Call `recall` to find the id."),
+        ("memory://memory/9" + "9" * 30, "an id is a whole number. Call `recall` to find the id."),
+        ("memory://memory/%D9%A3", "No memory `٣`: an id is a whole number. Call `recall` to find the id."),
+        (
+            "memory://fact/project/a%20b",
+            "No fact `a b` in the scope project. Call `read_memory` without a key to see the keys.",
+        ),
         ("memory://fact/team/a", "No scope `team`: it is one of session, project, shared, global."),
         ("memory://fact/project", "No resource `memory://fact/project`. There are: `memory://resume`, "),
         ("memory://fact/project/", "No resource `memory://fact/project/`. There are: "),

@@ -72,7 +72,7 @@ NOT_KEPT = {
     ("add_short_term_memory", "roleWeights"), ("update_long_term_memory", "name"),
     ("update_long_term_memory", "conversation_id"), ("delete_memory", "key"), ("delete_memory", "scope"),
     ("delete_short_term_memories", "pattern"), ("delete_short_term_memories", "conversation_id"),
-    ("memory_store", "summarizes"), ("memory_store", "supersedes"),
+    ("forget", "refs"), ("forget", "what"), ("memory_store", "summarizes"), ("memory_store", "supersedes"),
     ("cleanup_memories", "conversation_id"), ("delete_long_term_memory", "name"),
     ("delete_long_term_memory", "conversation_id"),
 }  # fmt: skip

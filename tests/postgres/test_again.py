@@ -39,7 +39,7 @@ def place() -> Postgres:
 @pytest.fixture
 def tools(place: Postgres) -> Iterator[dict[str, Tool]]:
     """Every tool, without background work."""
-    services = app.build(Settings(db=place, embedder="hashing", no_socket=True))
+    services = app.build(Settings(db=place, embedder="hashing"))
     services.queue.work()
     yield {tool.name: tool for tools in toolsets(services).values() for tool in tools}
     services.close()

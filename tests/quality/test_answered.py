@@ -54,4 +54,4 @@ def test_a_prompt_that_asks_for_a_fact_brings_nothing_where_recall_does_not_answ
             services.memories.store(MemoryDraft(note, MemoryType.OBSERVATION), None, CALLER)
         services.queue.warm_up()
         services.queue.drain()
-        assert bool(ByMeaning(services.recall).find(prompt, frozenset(), CALLER)) == said
+        assert bool(ByMeaning(services.recall).find(prompt, CALLER)) == said

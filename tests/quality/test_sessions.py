@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 
 from quality.doors import built
@@ -16,7 +15,6 @@ from memory_server.embedding.bundled import BundledEmbedder
 from memory_server.hook.event import Event, Name
 from memory_server.hook.keep import keep
 from memory_server.hook.prompt import prompt
-from memory_server.hook.reminding import from_words
 from memory_server.hook.settings import HookSettings
 from memory_server.hook.start import start
 from memory_server.project import Project
@@ -47,8 +45,8 @@ def store(services: app.Services, caller: Caller) -> None:
 
 def live(services: app.Services, set_clock: Callable[[datetime], None], session: int) -> None:
     """A session of a day: its briefing, four turns and its end; then all background jobs."""
-    database, settings = services.database, HookSettings(Path(os.devnull), no_socket=True)
-    remind = partial(from_words, settings, database)
+    database, settings = services.database, HookSettings(Path(os.devnull))
+    remind = services.reminding.remind
     caller = Caller("claude", f"session {session}", SHOP)
     now = BEGIN + timedelta(days=1 + session)
     set_clock(now)

@@ -236,6 +236,8 @@ def test_the_bits_in_the_process_show_what_the_file_shows(
                         {"project": project},
                     )
                     assert set(held) == {id for (id,) in seen}
+                    of_days = tx.embeddings.nearest_within(*asked[1:], "2000-01-01", "2999-01-01", 200)
+                    assert of_days == held
 
 
 def test_what_is_somebodys_own_is_digested_for_nobody_else() -> None:

@@ -14,7 +14,7 @@ from memory_server.domain.turn import TurnDraft
 from memory_server.errors import NotFound
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.project import Project
-from memory_server.services import by_words
+from memory_server.services.by_meaning import ByMeaning
 from memory_server.services.digests import AT_ONCE, DigestService
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.facts import FactService
@@ -98,10 +98,11 @@ def test_a_faded_session_gets_one_digest_which_the_briefing_tells_instead(
 
 
 def answers(database: Database, queue: EmbeddingQueue, question: str) -> list[set[int]]:
-    """Return the memories in the answers of a search, of a recall, and of a hook without a server."""
+    """Return the memories in the answers of a search, of a recall, and of a hook before a prompt."""
     hits = SearchService(database, queue).search(question, Filter(), 20, "hybrid", caller=CLAUDE).hits
-    recalled = RecallService(database, queue, None).find(question, RecallWish(), CLAUDE).hits
-    by_hook = by_words.find(database, question, frozenset(), CLAUDE)
+    recall = RecallService(database, queue, None)
+    recalled = recall.find(question, RecallWish(), CLAUDE).hits
+    by_hook = ByMeaning(recall).find(question, CLAUDE)
     return [
         {hit.memory.id for hit in hits},
         *({hit.id for hit in found if hit.kind is Recallable.MEMORY} for found in (recalled, by_hook)),

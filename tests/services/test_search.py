@@ -14,6 +14,7 @@ from memory_server.embedding import Embedder
 from memory_server.errors import Hint, Mend, Problem, Unavailable
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.project import Project
+from memory_server.services import retrieval
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.memories import MemoryService
 from memory_server.services.search import SearchService
@@ -142,6 +143,37 @@ def test_hits_are_in_the_order_of_their_rank_and_likely_ones_alone_are_shown_on_
         hit.memory.id for hit in every if hit.memory.id == 1 or hit.score >= LEAST
     ]
     assert len(some) < len(every)
+
+
+@pytest.mark.parametrize(
+    ("question", "month"),
+    [
+        ("In which garden did the roses bloom on October 3, 2025?", 10),
+        ("In which garden did the roses bloom in October?", 10),
+        ("2025年10月3日 the roses 在 garden 里开了什么？", 10),
+        ("十月 the roses 在 garden 里开了什么？", 10),
+        ("In which garden did the roses bloom on May 3, 2025?", 5),
+    ],
+)
+def test_what_is_of_the_named_days_is_looked_at_among_many_that_are_more_alike(
+    service: SearchService, store: Store, monkeypatch: pytest.MonkeyPatch, question: str, month: int
+) -> None:
+    monkeypatch.setattr(retrieval, "LOOKED_AT", 5)
+    for number in range(30):
+        store(
+            f"The roses bloom in garden {number}", occurred_at=f"2025-01-{1 + number % 28:02}T08:00:00.000Z"
+        )
+    days = {"2025-10-04T09:00:00.000Z": 10, "2025-05-02T09:00:00.000Z": 5}
+    for occurred_at, number in days.items():
+        store(f"Kyoto 4-{number}", occurred_at=occurred_at)
+        store(f"Kyoto 5-{number}", occurred_at=occurred_at, project="q")
+    hits = service.search(question, Filter(project="p"), 200, "hybrid", caller=Caller()).hits
+    dated = [hit for hit in hits if "Kyoto" in hit.memory.content]
+    assert [(days[hit.memory.occurred_at], hit.memory.project) for hit in dated] == [(month, "p")]
+    assert "date" in dated[0].why.also
+    excluded = Filter(project="p", until="2025-02-01T00:00:00.000Z")
+    hits = service.search(question, excluded, 200, "hybrid", caller=Caller()).hits
+    assert all("Kyoto" not in hit.memory.content for hit in hits)
 
 
 def test_pages_follow_one_another(service: SearchService, store: Store) -> None:

@@ -82,6 +82,10 @@ ASKED: dict[str, Callable[[Transaction], Any]] = {
     "linked": lambda tx: tx.edges.answering([MemoryId(1), MemoryId(2)], 80),
     "peers": lambda tx: tx.peers.find(["text"], 0.6, Filter(type=MemoryType.ERROR, project="p"), 10),
     "meaning": lambda tx: tx.embeddings.nearest(Embedded.MEMORIES, 1, VECTOR, Filter(project="p"), 10),
+    "meaning of days": lambda tx: tx.embeddings.nearest_within(1, VECTOR, Filter(), "2020-01", "2021-01", 10),
+    "meaning of days of a project": lambda tx: tx.embeddings.nearest_within(
+        1, VECTOR, WANTED, "2020", "2021", 10
+    ),
     "meaning of turns": lambda tx: tx.embeddings.nearest(Embedded.TURNS, 1, VECTOR, Filter(), 10),
     "cosines": lambda tx: tx.embeddings.cosines(1, VECTOR, [MemoryId(1)]),
     "waiting": lambda tx: tx.embeddings.waiting(1, Embedded.MEMORIES, 10),
@@ -122,7 +126,16 @@ ASKED |= {
     "number": lambda tx: tx.short_term.count(CONVERSATION),
     "stats": lambda tx: tx.short_term.totals(CONVERSATION),
 }
-TAKEN_APART = {"SCAN a", "SCAN ending", "SCAN latest", "SCAN parts", "SCAN s", "SCAN there", "SCAN ways"} | {
+TAKEN_APART = {
+    "SCAN a",
+    "SCAN counts",
+    "SCAN ending",
+    "SCAN latest",
+    "SCAN parts",
+    "SCAN s",
+    "SCAN there",
+    "SCAN ways",
+} | {
     "SCAN short_term_memories USING INDEX short_term_memories_unkeyed",
     "SCAN memory_counts",
 }

@@ -132,7 +132,7 @@ def viewing(where: Where, browser: Any, folders: dict[str, str], *arguments: str
     command = warm.program("view", "--db", given, "--embedder", "hashing")
     usual = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     process = subprocess.Popen(
-        [*command, "--project", "ledger", "--no-socket", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        [*command, "--project", "ledger", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env={**usual, **folders, "PYTHONPATH": str(ROOT), "TZ": "UTC"}, text=True,
     )  # fmt: skip
     assert process.stdout is not None
@@ -150,7 +150,7 @@ def viewing(where: Where, browser: Any, folders: dict[str, str], *arguments: str
 def services(where: Where) -> Iterator[app.Services]:
     """The services on a memory in this process, as an assistant has them; chance always comes out the same."""
     random.seed(3)
-    made = app.build(Settings(db=where, embedder="hashing", no_socket=True, project="ledger"))
+    made = app.build(Settings(db=where, embedder="hashing", project="ledger"))
     made.queue.work()
     try:
         yield made

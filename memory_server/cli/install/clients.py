@@ -2,11 +2,14 @@
 
 Run with the real programs: Claude Code 2.1.330, Codex 0.169.0 and opencode 1.18.33. By their documentation, read in
 November 2026: Claude Desktop, Cursor, VS Code, Gemini CLI.
+
+Claude Code, Codex (openai/codex#29486), Cursor (its post "Dynamic context discovery") and VS Code show a model the
+tools that it looks for. The others put all before it, so they get the toolset `core`.
 """
 
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -95,7 +98,9 @@ class _Places:
         self.opencode = config / "opencode"
 
     def of_claude(self, launch: Launch, events: Collection[Name]) -> list[Part]:
-        server = ServerEntry(self.claude_json, ("mcpServers", NAME), {"type": "stdio", **_command(launch)})
+        server = ServerEntry(
+            self.claude_json, ("mcpServers", NAME), {"type": "stdio", **_command(launch.server())}
+        )
         return [
             server,
             *hooks(self.claude / "settings.json", ["hooks"], like_claude(launch, "claude", events)),
@@ -106,10 +111,10 @@ class _Places:
         return JsonItems(self.claude / "settings.json", ("permissions", "allow"), names)
 
     def of_desktop(self, launch: Launch, events: Collection[Name]) -> list[Part]:  # noqa: ARG002 - it has no hooks
-        return [ServerEntry(self.desktop, ("mcpServers", NAME), _command(launch))]
+        return [ServerEntry(self.desktop, ("mcpServers", NAME), _command(launch.core()))]
 
     def of_codex(self, launch: Launch, events: Collection[Name]) -> list[Part]:
-        server = ServerEntry(self.codex / "config.toml", ("mcp_servers", NAME), _command(launch))
+        server = ServerEntry(self.codex / "config.toml", ("mcp_servers", NAME), _command(launch.server()))
         return [
             server,
             *hooks(self.codex / "hooks.json", ["hooks"], like_claude(launch, "codex", events)),
@@ -130,7 +135,7 @@ class _Places:
         }
         file = self.cursor / "hooks.json"
         return [
-            ServerEntry(self.cursor / "mcp.json", ("mcpServers", NAME), _command(launch)),
+            ServerEntry(self.cursor / "mcp.json", ("mcpServers", NAME), _command(launch.server())),
             *hooks(file, ["hooks"], entries),
             *([JsonMember(file, ("version",), 1)] if entries else []),
         ]
@@ -138,7 +143,9 @@ class _Places:
     def of_vscode(self, launch: Launch, events: Collection[Name]) -> list[Part]:
         """Its documentation knows no context of a hook for a prompt, so that one is left out."""
         file = self.home / ".copilot" / "hooks" / "memory-server.json"
-        server = ServerEntry(self.code / "mcp.json", ("servers", NAME), {"type": "stdio", **_command(launch)})
+        server = ServerEntry(
+            self.code / "mcp.json", ("servers", NAME), {"type": "stdio", **_command(launch.server())}
+        )
         hooked = [event for event in (Name.START, Name.STOP, Name.COMPACT) if event in events]
         entries = {
             event.value: {
@@ -153,7 +160,7 @@ class _Places:
     def of_opencode(self, launch: Launch, events: Collection[Name]) -> list[Part]:
         file = self.opencode / "opencode.jsonc"
         file = file if file.exists() else self.opencode / "opencode.json"
-        value = {"type": "local", "command": launch.server(), "enabled": True}
+        value = {"type": "local", "command": launch.core(), "enabled": True}
         plugin_file = OwnFile(
             self.opencode / "plugins" / "memory-server.js", plugin(launch, events), is_plugin
         )
@@ -162,7 +169,7 @@ class _Places:
     def of_gemini(self, launch: Launch, events: Collection[Name]) -> list[Part]:
         file = self.gemini / "settings.json"
         entries = {}
-        for event in events:
+        for event in set(events) - {Name.SUBAGENT}:
             hook = {
                 "type": "command",
                 "command": shell(launch.hook(event, "gemini")),
@@ -170,20 +177,28 @@ class _Places:
             }
             entries[GEMINI.get(event, event.value)] = {"hooks": [{"name": "memory-server", **hook}]}
         ordered = {name: entries[name] for name in sorted(entries)}
-        return [ServerEntry(file, ("mcpServers", NAME), _command(launch)), *hooks(file, ["hooks"], ordered)]
+        return [
+            ServerEntry(file, ("mcpServers", NAME), _command(launch.core())),
+            *hooks(file, ["hooks"], ordered),
+        ]
 
 
 def like_claude(launch: Launch, client: str | None, events: Collection[Name]) -> dict[str, dict[str, Any]]:
-    """The hooks in the form that Claude Code and Codex share."""
+    """Return the hooks in the form that Claude Code and Codex share.
+
+    Claude Code does not wait for what is kept at a stop. Codex 0.169.0 runs no hook that says `async`.
+    """
     entries: dict[str, dict[str, Any]] = {}
     for event in Name:
         if event in events:
             seconds = AT_THE_END if event is Name.END else TIMEOUT
             hook = {"type": "command", "command": shell(launch.hook(event, client)), "timeout": seconds}
+            if event is Name.STOP and client == "claude":
+                hook["async"] = True
             entries[event.value] = {**({"matcher": STARTS} if event is Name.START else {}), "hooks": [hook]}
     return entries
 
 
-def _command(launch: Launch) -> dict[str, Any]:
-    program, *arguments = launch.server()
+def _command(words: Sequence[str]) -> dict[str, Any]:
+    program, *arguments = words
     return {"command": program, "args": arguments}

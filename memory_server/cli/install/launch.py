@@ -27,6 +27,11 @@ class Launch:
     def server(self) -> list[str]:
         return [*self.words, *self.flags]
 
+    def core(self) -> list[str]:
+        """The server with few tools, for a client that puts every tool before the model."""
+        chosen = () if "--toolsets" in self.flags else ("--toolsets", "core")
+        return [*self.server(), *chosen]
+
     def hook(self, event: str, client: str | None) -> list[str]:
         """`client` signs what the hook keeps; None where any client may run it."""
         return [*self.words, "hook", event, *(["--client", client] if client else []), *self.flags]

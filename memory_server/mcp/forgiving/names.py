@@ -58,6 +58,10 @@ NEAR: Mapping[str, tuple[str, ...]] = {
 """Other names of a parameter that mean only this one. `purge` has none: what erases for good is never guessed."""
 
 NEAR_IN_A_TOOL: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "forget": {
+        "refs": ("ref", "id", "ids", "handle", "handles", "memory id", "memory ids"),
+        "what": ("query", "text", "words", "content"),
+    },
     "delete_turn": {"id": ("turn id", "turn", "ids")},
     "delete_short_term_memories": {"pattern": ("text", "query", "keyword", "keywords", "words", "regex")},
 }

@@ -11,6 +11,7 @@ from pydantic_core import from_json
 from memory_server.language.telling import telling
 from memory_server.mcp.forgiving.conversation import UnclearError, understood_messages
 from memory_server.mcp.forgiving.names import fold
+from memory_server.mcp.forgiving.times import understood_time
 
 CLAMPED = frozenset({"limit", "depth", "max_tokens"})
 """Parameters that only say how much is shown: above the maximum, the maximum is what comes nearest."""
@@ -72,6 +73,8 @@ def understood(name: str, value: Any, schema: Mapping[str, Any], notes: list[str
         return ABSENT
     if kind not in ("array", "object"):
         value = _one(value)
+    if "x-time" in schema:
+        value = understood_time(name, value, schema["x-time"], notes)
     if filters and schema.get("x-optional") and name in FILTERS and _is_every(value):
         notes.append(f"{name}: `{_one(value)}` was read as no filter.")
         return ABSENT

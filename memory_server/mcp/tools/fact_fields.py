@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, JsonValue, WithJsonSchema
 
 from memory_server.domain.briefing.context import Part
-from memory_server.domain.fact import MAX_DEPTH, depth
+from memory_server.domain.fact import MAX_DEPTH, Scope, depth
 from memory_server.language.text import clean, visible
 from memory_server.mcp.tools.fields import INTEGER, TEXT, Tags, each_text, not_blank
 
@@ -51,8 +51,16 @@ AnyJson = Annotated[
 ]
 Value = Annotated[AnyJson, AfterValidator(_storable)]
 Pattern = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(not_blank), TEXT]
-Ttl = Annotated[int, Field(ge=1, le=HUNDRED_YEARS, strict=True), INTEGER]
+Ttl = Annotated[
+    int,
+    Field(ge=1, le=HUNDRED_YEARS, strict=True),
+    WithJsonSchema({"type": "integer", "description": "seconds", "x-time": "seconds"}),
+]
 Version = Annotated[int, Field(ge=0, strict=True), INTEGER]
 FactTags = Tags
-Parts = Annotated[list[Part], Field()]
+Parts = Annotated[
+    list[Annotated[Part, WithJsonSchema({"type": "string", "x-values": [*map(str, Part)]})]], Field()
+]
+NamedScope = Annotated[Scope, WithJsonSchema({"type": "string", "x-values": [*map(str, Scope)]})]
+"""The schema of `write_memory` lists the scopes; each further list would cost 14 tokens."""
 PathOrId = Annotated[str, Field(max_length=4096), AfterValidator(clean), TEXT]

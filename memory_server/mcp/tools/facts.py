@@ -23,8 +23,18 @@ from memory_server.mcp.tools.fact_answers import (
     listed,
     overhead,
 )
-from memory_server.mcp.tools.fact_fields import FactTags, Key, Parts, PathOrId, Pattern, Ttl, Value, Version
-from memory_server.mcp.tools.fields import Moment, Purge, Undo
+from memory_server.mcp.tools.fact_fields import (
+    FactTags,
+    Key,
+    NamedScope,
+    Parts,
+    PathOrId,
+    Pattern,
+    Ttl,
+    Value,
+    Version,
+)
+from memory_server.mcp.tools.fields import Purge, Undo, ValueAt
 from memory_server.services import projects
 from memory_server.services.facts import FactService, FactsFound, Written
 from memory_server.services.resume import Resumed, ResumeService, Wording
@@ -32,7 +42,7 @@ from memory_server.services.resume import Resumed, ResumeService, Wording
 LISTED = 100
 """Most facts or versions that a read returns: more would fill a model's context."""
 
-WORDING = Wording("`list_memories`, `memory_search`", overhead)
+WORDING = Wording("`read_memory`, `recall`", overhead)
 """How a briefing says where to read more, and what its answer costs besides."""
 
 
@@ -54,22 +64,22 @@ class FactTools:
 
     def write_memory(
         self,
-        key: Annotated[Key, Field(description="dotted, e.g. current.task")],
+        key: Annotated[Key, Field(description="dotted")],
         value: Value,
         scope: Scope = Scope.PROJECT,
-        ttl: Annotated[Ttl | None, Field(description="seconds")] = None,
+        ttl: Ttl | None = None,
         tags: FactTags = [],  # noqa: B006 - never changed
         expected_version: Annotated[
             Version | None,
             Field(
                 alias="expectedVersion",
-                description="refuse the write unless this is the current version; 0 = no value",
+                description="else refused; 0 = no value",
             ),
         ] = None,
         *,
         caller: Caller,
     ) -> Annotated[Written, WRITTEN]:
-        """Write an exact JSON value under a key; replaces the value, tags and ttl it had. smart_resume reports keys that start with current. (task, blockers), project. (decisions), discovered., shared., ai.NAME."""
+        """Write an exact value (number, setting, task) under a key; what it means or why: memory_store. smart_resume reports keys under current. (task, blockers), project., discovered., shared., ai.NAME."""
         draft = FactDraft(key, value, tuple(tags), ttl, expected_version)
         return self.facts.write(draft, scope, caller)
 
@@ -77,17 +87,17 @@ class FactTools:
         self,
         key: Annotated[Key | None, Field(description="* = any text")] = None,
         pattern: Pattern | None = None,
-        scope: Scope | None = None,
+        scope: NamedScope | None = None,
         tags: FactTags = [],  # noqa: B006 - never changed
-        history: Annotated[bool, Field(description="all versions")] = False,
-        at: Annotated[Moment | None, Field(description="ISO time: the value at this time")] = None,
+        history: Annotated[bool, Field(description="versions")] = False,
+        at: ValueAt | None = None,
         *,
         caller: Caller,
     ) -> Annotated[dict[str, Any], FACTS_READ]:
-        """Read the value of a key, or list those of a pattern, scope or tags. Without scope: the first of session, project, shared, global that has the key."""
+        """Read the value of a key, or list facts. Key unknown: recall. Without scope: the first that has the key."""
         if key is not None and pattern is None and (WILDCARD not in key or history or at is not None):
             return self._read_key(key, scope, tuple(tags), history, at, caller)
-        if (key is not None and pattern is not None) or not (key or pattern or scope or tags):
+        if key is not None and pattern is not None:
             raise Invalid("Give either `key`, or `pattern`, `scope` or `tags`.", Mend.LIST_FACTS)
         if history or at is not None:
             raise Invalid("`history` and `at` need a `key`.")
@@ -100,7 +110,7 @@ class FactTools:
         scope: Scope | None,
         tags: tuple[str, ...],
         history: bool,
-        at: Moment | None,
+        at: str | None,
         caller: Caller,
     ) -> dict[str, Any]:
         if history and at is not None:
@@ -122,7 +132,7 @@ class FactTools:
         *,
         caller: Caller,
     ) -> Annotated[FactsFound, FACTS]:
-        """List facts by key. `more` counts those that are left out."""
+        """Facts (keys and values), not memories: list them. `more` counts those left out."""
         return listed(self.facts.select(pattern, scope, tuple(tags), limit, caller))
 
     def delete_memory(
@@ -134,7 +144,7 @@ class FactTools:
         *,
         caller: Caller,
     ) -> Annotated[DeletedFact, DELETED_FACT]:
-        """Delete the value that read_memory returns for this key. It can be restored for 30 days; purge erases its history too."""
+        """Delete a fact: the value that read_memory returns for this key. It can be restored for 30 days."""
         refuse_both(undo=undo, purge=purge)
         if undo:
             restored = self.facts.undelete(key, scope, caller)
@@ -154,7 +164,7 @@ class FactTools:
         *,
         caller: Caller,
     ) -> Annotated[Resumed, RESUMED]:
-        """Call first in a session: blockers, current work, prompts due, last session, decisions, discoveries, conventions."""
+        """Call first in a session: blockers, current work, decisions, prompts due."""
         project = projects.asked(project_path, caller) if project_path else caller.project
         caller = replace(caller, project=project, session=session_id or caller.session)
         return self.resume.resume(max_tokens, frozenset(include_context), WORDING, caller)

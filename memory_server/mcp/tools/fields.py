@@ -12,6 +12,7 @@ from memory_server.domain.fact import MAX_DEPTH, depth
 from memory_server.domain.memory import MemoryType
 from memory_server.domain.moment import read as read_moment
 from memory_server.language.text import clean
+from memory_server.language.when import FORMS, Use
 from memory_server.project import NAME, named
 
 MAX_CONTENT = 100_000
@@ -25,6 +26,9 @@ MAX_PROJECT = 4096
 
 MAX_QUERY = 500
 """Characters of a query. A longer one is cut to the part that tells most."""
+
+NO_MOMENT = f"is not a date or time: {FORMS}"
+"""What a refusal says of a text that is no moment, after the name of the argument."""
 
 TEXT = WithJsonSchema({"type": "string"})
 INTEGER = WithJsonSchema({"type": "integer"})
@@ -85,7 +89,18 @@ _Row = Annotated[int, Field(ge=1, le=2**63 - 1, strict=True)]
 Id = Annotated[_Row, WithJsonSchema({"type": "integer", "x-handle": "m"})]
 TurnId = Annotated[_Row, WithJsonSchema({"type": "integer", "x-handle": "t"})]
 Ids = Annotated[list[Id], Field(min_length=1, max_length=20)]
-RelatedTo = Annotated[Id | None, Field(alias="relatedTo", description="id of a related memory")]
+Summarized = Annotated[
+    list[Id],
+    Field(max_length=100),
+    WithJsonSchema(
+        {
+            "type": "array",
+            "items": {"type": "integer", "x-handle": "m"},
+            "description": "ids it replaces in briefings",
+        }
+    ),
+]
+RelatedTo = Annotated[Id | None, Field(alias="relatedTo", description="memory id")]
 
 
 def _replaced(value: Any) -> Any:
@@ -108,6 +123,8 @@ Replaced = Annotated[
 Supersedes = Annotated[Replaced | None, Field(description="id, f KEY, t12")]
 Content = Annotated[str, Field(min_length=1, max_length=MAX_CONTENT), AfterValidator(not_blank), TEXT]
 Type = Annotated[MemoryType, Field()]
+NamedType = Annotated[MemoryType, WithJsonSchema({"type": "string", "x-values": [*map(str, MemoryType)]})]
+"""The schema of `memory_store` lists the types; each further list would cost 15 tokens."""
 Project = Annotated[
     str,
     Field(max_length=MAX_PROJECT),
@@ -121,8 +138,8 @@ Tags = Annotated[
     AfterValidator(unique),
     WithJsonSchema({"type": "array", "items": {"type": "string"}}),
 ]
-Undo = Annotated[bool, Field(description="restore what was deleted")]
-Purge = Annotated[bool, Field(description="erase for good, no undo")]
+Undo = Annotated[bool, Field()]
+Purge = Annotated[bool, Field(description="erase for good")]
 Limit = Annotated[int, Field(ge=1, le=50, strict=True)]
 Importance = Annotated[int, Field(ge=1, le=10, strict=True)]
 Metadata = Annotated[dict[str, JsonValue], AfterValidator(small(MAX_METADATA))]
@@ -132,8 +149,22 @@ SearchText = Annotated[str, Field(max_length=MAX_QUERY), AfterValidator(clean), 
 """A query that may be empty."""
 
 
-Moment = Annotated[str, BeforeValidator(read_moment), TEXT]
-Occurred = Annotated[Moment, WithJsonSchema({"type": "string", "description": "ISO time; default: now"})]
+def as_moment(written: object) -> str:
+    try:
+        return read_moment(written)
+    except ValueError:
+        raise ValueError(NO_MOMENT) from None
+
+
+def _of(use: Use, description: str) -> WithJsonSchema:
+    """The schema of a moment that may be written in words."""
+    return WithJsonSchema({"type": "string", "description": description, "x-time": use.value})
+
+
+Moment = Annotated[str, BeforeValidator(as_moment), TEXT]
+Occurred = Annotated[Moment, _of(Use.HAPPENED, "date; default: now")]
 Session = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(not_blank), TEXT]
-Since = Annotated[Moment, WithJsonSchema({"type": "string", "description": "ISO time"})]
-AsOf = Annotated[Moment, WithJsonSchema({"type": "string", "description": "ISO time: edges valid then"})]
+Since = Annotated[Moment, _of(Use.SINCE, "date")]
+Until = Annotated[Moment, _of(Use.UNTIL, "date")]
+AsOf = Annotated[Moment, _of(Use.AT, "edges valid then")]
+ValueAt = Annotated[Moment, _of(Use.AT, "value then")]

@@ -1,5 +1,6 @@
 """The toolset `graph`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -10,12 +11,17 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Direction, Edge, Explored, Reached, Relation, Walk
 from memory_server.domain.memory import MemoryId
 from memory_server.mcp.tool import READS, WRITES, Tool
-from memory_server.mcp.tools.answers import DEGRADED, MEMORY, SUPERSEDED_BY, cost, shortened
+from memory_server.mcp.tools.answers import DEGRADED, MEMORY, SUPERSEDED_BY, cost, degraded, shortened
 from memory_server.mcp.tools.fields import AsOf, Id, Limit
 from memory_server.services.graph import GraphService, Neighbour, Related
 
 SHOWN = 200
 """Characters of each memory that a walk shows: enough to choose which to read."""
+
+SIMILAR = 5
+"""Most memories close in meaning that a walk shows beside those that edges connect."""
+
+NONE = Related([], ())
 
 FRAME = 40
 """Tokens that are kept for the fields around the memories and the edges."""
@@ -27,6 +33,14 @@ NamedRelation = Annotated[Relation, WithJsonSchema({"type": "string", "x-values"
 
 Flag = Annotated[bool | None, Field(strict=True)]
 """None means the default, which the tool's description implies, so that the schema need not say it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """A walk along edges, and the memories close in meaning, the closest first."""
+
+    explored: Explored
+    similar: list[Neighbour]
 
 
 def _short(text: str) -> str:
@@ -45,7 +59,6 @@ REACHED = Answer(
     "memory.type distance path",
     SUPERSEDED_BY,
 )
-EXPLORED = Answer(Explored, field("nodes", REACHED), field("edges", EDGE), "left_out stopped_at?", DEGRADED)
 NEIGHBOUR = Answer(
     Neighbour,
     MEMORY,
@@ -54,13 +67,41 @@ NEIGHBOUR = Answer(
     field("meaning?=cosine", _rounded),
     SUPERSEDED_BY,
 )
+CLOSE = Answer(
+    Neighbour,
+    "memory.id",
+    field("content=memory.excerpt", _short),
+    "memory.type",
+    field("meaning=cosine", _rounded),
+)
+WALKED = Answer(
+    Walked,
+    field("nodes=explored.nodes", REACHED),
+    field("edges=explored.edges", EDGE),
+    "explored.left_out explored.stopped_at?",
+    field("similar?", CLOSE),
+    field("degraded?=explored.degraded", degraded),
+)
 RELATED = Answer(Related, field("related=near", NEIGHBOUR), DEGRADED)
 
 
-def _within(explored: Explored, tokens: int) -> Explored:
+def _affordable(neighbours: Sequence[Neighbour], tokens: float) -> tuple[list[Neighbour], float]:
+    """The first neighbours, as many as these tokens are enough for, and what they cost."""
+    shown: list[Neighbour] = []
+    spent = 0.0
+    for neighbour in neighbours:
+        price = cost(CLOSE.of(neighbour))
+        if spent + price > tokens:
+            break
+        shown.append(neighbour)
+        spent += price
+    return shown, spent
+
+
+def _within(explored: Explored, tokens: float) -> Explored:
     """Keep as much as fits: the nearest memories, and the edges between them. The others are counted as left out."""
     place = {node.memory.id: number for number, node in enumerate(explored.nodes)}
-    room = float(tokens - FRAME)
+    room = tokens - FRAME
     for number, node in enumerate(explored.nodes):
         edges = [edge for edge in explored.edges if max(place[edge.source], place[edge.target]) == number]
         room -= cost(REACHED.of(node)) + sum(cost(EDGE.of(edge)) for edge in edges)
@@ -96,11 +137,11 @@ class GraphTools:
         target: Annotated[Id, Field(alias="targetId")],
         relation: Relation,
         strength: Annotated[float, Field(ge=0, le=1, strict=True)] = 1.0,
-        end: Annotated[Flag, Field(description="true ends the edge: it is no longer valid")] = None,
+        end: Annotated[Flag, Field(description="no longer valid")] = None,
         *,
         caller: Caller,
     ) -> Annotated[Edge, EDGE]:
-        """Connect two memories with an edge: source, relation, target. Repeating it updates the strength. supersedes: the source replaces the target, which is outdated."""
+        """Connect two memories with an edge. supersedes: the target is outdated."""
         edge = Edge(MemoryId(source), MemoryId(target), relation, strength)
         return self.graph.end(edge) if end else self.graph.connect(edge, caller)
 
@@ -112,10 +153,14 @@ class GraphTools:
         direction: Direction | None = None,
         at: AsOf | None = None,
         max_tokens: Annotated[int, Field(ge=300, le=8000, strict=True)] = 1500,
-    ) -> Annotated[Explored, EXPLORED]:
-        """List the memories that edges connect to one, nearest first. Without direction: follows edges both ways."""
+        similar: Annotated[Flag, Field(description="also close in meaning")] = None,
+    ) -> Annotated[Walked, WALKED]:
+        """List the memories that edges connect to one, nearest first."""
         walk = Walk(relation, direction or Direction.BOTH, at)
-        return _within(self.graph.explore(MemoryId(memory), depth, walk), max_tokens)
+        near = self.graph.related(MemoryId(memory), SIMILAR, False, True) if similar else NONE
+        shown, tokens = _affordable(near.near, max_tokens / 2)
+        explored = _within(self.graph.explore(MemoryId(memory), depth, walk), max_tokens - tokens)
+        return Walked(replace(explored, degraded=(*explored.degraded, *near.degraded)), shown)
 
     def memory_related(
         self,
@@ -124,6 +169,6 @@ class GraphTools:
         include_graph: Annotated[Flag, Field(alias="includeGraph")] = None,
         include_semantic: Annotated[Flag, Field(alias="includeSemantic")] = None,
     ) -> Annotated[Related, RELATED]:
-        """Find memories related to one, by graph edges and by semantic similarity."""
+        """Find memories related to one, by edges and by meaning."""
         graph, semantic = include_graph is not False, include_semantic is not False
         return self.graph.related(MemoryId(memory), limit, graph, semantic)

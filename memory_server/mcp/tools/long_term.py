@@ -13,9 +13,10 @@ from memory_server.domain.long_term import LongTermChange, LongTermDraft, LongTe
 from memory_server.domain.moment import parse
 from memory_server.domain.short_term import snapshot
 from memory_server.language.text import visible
+from memory_server.language.when import Use
 from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
 from memory_server.mcp.tools.answers import DELETION, Deletion, degraded, elsewhere, refuse_both, shortened
-from memory_server.mcp.tools.fields import INTEGER, OBJECT, TEXT, Purge, Undo, not_blank, small
+from memory_server.mcp.tools.fields import INTEGER, NO_MOMENT, OBJECT, TEXT, Purge, Undo, not_blank, small
 from memory_server.mcp.tools.message_fields import Conversation, GivenMessage, Messages, as_messages
 from memory_server.services.long_term import Awakening, Example, LongTermService, Woken
 from memory_server.triggers import MOST_BYTES, Failure, Value
@@ -54,7 +55,10 @@ def _not_blank_source(text: str) -> str:
 
 
 def _local(value: object) -> object:
-    return parse(str(value), zone=None)
+    try:
+        return parse(str(value), zone=None)
+    except ValueError:
+        raise ValueError(NO_MOMENT) from None
 
 
 MemoryName = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(not_blank), TEXT]
@@ -76,7 +80,9 @@ Examples = Annotated[
 ]
 Offset = Annotated[int, Field(ge=0, le=100_000, strict=True), INTEGER]
 At = Annotated[
-    datetime, BeforeValidator(_local), WithJsonSchema({"type": "string", "description": "local ISO time"})
+    datetime,
+    BeforeValidator(_local),
+    WithJsonSchema({"type": "string", "description": "local time", "x-time": Use.STARTS.value}),
 ]
 
 
@@ -210,16 +216,14 @@ class LongTermTools:
         name: MemoryName,
         prompt: Prompt,
         trigger: Trigger,
-        conversation_id: Annotated[
-            Conversation | None, Field(description="default: this project; 'default' = all projects")
-        ] = None,
+        conversation_id: Annotated[Conversation | None, Field(description="'default' = all projects")] = None,
         created_context: CreatedContext = None,
         recent_messages: Recent = None,
         cooldown: CooldownMinutes | None = None,
         *,
         caller: Caller,
     ) -> AddedLongTerm:
-        """Store a prompt that search_long_term_memories returns whenever its JavaScript trigger is true, e.g. match_keys(messages, ['birthday', /生日/], 'user') || new Date().getMonth() === 6; also match_keys_all(...), similar(messages, 'I am lost'). Keys match whole words."""
+        """A prompt returned whenever its JavaScript trigger is true, e.g. match_keys(messages, ['birthday', /生日/], 'user') || new Date().getMonth() === 6; also match_keys_all(...), similar(messages, 'I am lost'). Keys match whole words."""
         context = _context(created_context, recent_messages)
         draft = LongTermDraft(name, prompt, trigger, context, cooldown or 0)
         checked = self.long_term.add(draft, conversation_id, caller, as_messages(recent_messages or []))
@@ -237,7 +241,7 @@ class LongTermTools:
         *,
         caller: Caller,
     ) -> Annotated[UpdatedLongTerm, UPDATED]:
-        """Replace the given fields of a long-term memory."""
+        """Replace fields of a long-term memory (prompt with trigger)."""
         change = LongTermChange(prompt, trigger, _context(updated_context, recent_messages), cooldown)
         checked = self.long_term.update(
             name, change, conversation_id, caller, as_messages(recent_messages or [])
@@ -255,7 +259,7 @@ class LongTermTools:
         *,
         caller: Caller,
     ) -> Annotated[DeletedLongTerm, DELETED]:
-        """Delete a long-term memory. It can be restored for 30 days; purge erases it."""
+        """Delete a long-term memory. It can be restored for 30 days."""
         refuse_both(undo=undo, purge=purge)
         if undo:
             return DeletedLongTerm(restored=self.long_term.restore(name, conversation_id, caller).name)
@@ -282,7 +286,7 @@ class LongTermTools:
         *,
         caller: Caller,
     ) -> Annotated[Awakening, AWAKENING]:
-        """Evaluate all triggers and return the memories whose trigger is true, plus two random others."""
+        """Evaluate all triggers; return the prompts whose trigger is true, plus two random others."""
         return self.long_term.search(as_messages(messages), conversation_id, participants or {}, caller)
 
     def get_memory_context(
@@ -299,7 +303,7 @@ class LongTermTools:
         wakes: Examples | None = None,
         sleeps: Examples | None = None,
     ) -> Annotated[TriggerTest, TRIGGER_TEST]:
-        """Evaluate a trigger without storing it, on messages, and on texts for which it should wake or sleep."""
+        """Try a trigger without storing it, on messages, and on texts that should wake it or not."""
         checked, outcome = self.long_term.try_out(trigger, as_messages(messages or []), at)
         examples, threshold = self.long_term.try_examples(trigger, wakes or [], sleeps or [], at)
         match outcome:

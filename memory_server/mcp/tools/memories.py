@@ -27,6 +27,7 @@ from memory_server.mcp.tools.fields import (
     Importance,
     Limit,
     Metadata,
+    NamedType,
     Occurred,
     Project,
     Purge,
@@ -34,10 +35,12 @@ from memory_server.mcp.tools.fields import (
     SearchText,
     Session,
     Since,
+    Summarized,
     Supersedes,
     Tags,
     Type,
     Undo,
+    Until,
 )
 from memory_server.services.coverage import Coverage
 from memory_server.services.memories import Detailed, MemoryService, Read, Statistics, Updated
@@ -197,9 +200,7 @@ class MemoryTools:
         self,
         content: Content,
         type: Type,
-        project: Annotated[
-            Project | None, Field(description="default: this one; '' = about the user, for all projects")
-        ] = None,
+        project: Annotated[Project | None, Field(description="'' = about the user, for all projects")] = None,
         tags: Tags = [],  # noqa: B006 - never changed
         importance: Importance = 5,
         related_to: RelatedTo = None,
@@ -207,13 +208,11 @@ class MemoryTools:
         metadata: Metadata | None = None,
         occurred_at: Occurred | None = None,
         session: Session | None = None,
-        summarizes: Annotated[
-            list[Id], Field(max_length=100, description="ids that it stands for in briefings")
-        ] = [],  # noqa: B006 - never changed
+        summarizes: Summarized = [],  # noqa: B006 - never changed
         *,
         caller: Caller,
     ) -> Annotated[Stored, STORED]:
-        """Store one piece of knowledge. Merged (consolidated) if one of its project and type says the same. `similar`: close memories, differences (theirs → yours), `part` to replace by memory_update. `maybe_supersedes`: confirm with supersedes."""
+        """Store one statement in words. A value that people ask for by name: write_memory. Merged if one says the same. `similar`: close ones, differences (theirs → yours), `part` to replace by memory_update. `maybe_supersedes`: confirm with supersedes."""
         where = caller.project.key if project is None else project
         draft = MemoryDraft(
             content, type, where or None, tuple(tags), importance, metadata, occurred_at, session
@@ -236,13 +235,13 @@ class MemoryTools:
         limit: Annotated[Limit | None, Field(description="default: up to 10 likely ones")] = None,
         mode: Literal["hybrid", "semantic", "keyword"] = "hybrid",
         since: Since | None = None,
-        until: Since | None = None,
+        until: Until | None = None,
         offset: Annotated[int, Field(ge=0, le=100_000, strict=True)] = 0,
         explain: bool = False,
         *,
         caller: Caller,
     ) -> Annotated[Results, RESULTS]:
-        """Find memories by words and meaning, best first, restatements last. Ask in your own words, also several questions at once. score: the probability that the memory answers; note tells when none does."""
+        """Find memories alone, with filters; recall searches all kinds. Best first. score: the probability that the memory answers; note tells when none does."""
         filters = Filter(type, project, tuple(tags), min_importance, since, until)
         found = self.search.search(
             query,
@@ -256,14 +255,14 @@ class MemoryTools:
         return results_of(found, explain)
 
     def memory_get(self, ids: Ids) -> Annotated[Read, READ]:
-        """Read whole memories by id, with the earlier texts of those that were merged or rewritten."""
+        """Read whole memories by id, with their earlier texts."""
         return self.memories.get([MemoryId(id) for id in ids])
 
     def memory_update(
         self,
         id: Id,
         content: Content | None = None,
-        type: Type | None = None,
+        type: NamedType | None = None,
         tags: Tags | None = None,
         importance: Importance | None = None,
         project: Annotated[Project | None, Field(description="'' = the user's")] = None,
@@ -271,7 +270,7 @@ class MemoryTools:
         *,
         caller: Caller,
     ) -> Annotated[Updated, UPDATED]:
-        """Change the given fields of a memory. The old text is kept as history."""
+        """Correct a memory. What has changed in the world: memory_store with supersedes."""
         change = MemoryChange(
             content, type, project, None if tags is None else tuple(tags), importance, metadata
         )
@@ -280,7 +279,7 @@ class MemoryTools:
     def memory_delete(
         self, id: Id, undo: Undo = False, purge: Purge = False, *, caller: Caller
     ) -> Annotated[DeletedMemory, DELETED_MEMORY]:
-        """Delete a memory with its history and edges. It can be restored for 30 days; purge when the user wants it gone."""
+        """Delete a memory with its history and edges; forget deletes any kind. It can be restored for 30 days."""
         refuse_both(undo=undo, purge=purge)
         if undo:
             return DeletedMemory(restored=self.memories.restore(MemoryId(id)))
@@ -289,5 +288,5 @@ class MemoryTools:
     def memory_stats(
         self, project: Annotated[Project | None, Field(description="default: all")] = None, *, caller: Caller
     ) -> Annotated[Statistics, STATISTICS]:
-        """Count memories by type and project; report embedding coverage, database size and problems."""
+        """Count memories by type and project; embedding coverage, database size, problems."""
         return self.memories.statistics(project, caller)

@@ -5,17 +5,15 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from memory_server.domain.message import Message
+from memory_server.domain.moment import read as read_moment
 from memory_server.language.text import clean
-from memory_server.mcp.tools.fields import OBJECT, TEXT, Moment, not_blank
+from memory_server.mcp.tools.fields import OBJECT, TEXT, not_blank
 
 MAX_MESSAGES = 500
 """Messages of a call: more is a mistake, because only the latest ones matter."""
 
 MAX_TEXT = 200_000
 """Characters of all messages of a call. The time for their keywords grows with them."""
-
-_TYPED = ("role", "content", "timestamp")
-"""The parts of a message that the schema shows."""
 
 Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(not_blank)]
 
@@ -33,7 +31,7 @@ class GivenMessage(BaseModel):
     role: Annotated[Name, AfterValidator(str.lower)]
     content: Annotated[str, BeforeValidator(_text), AfterValidator(clean)]
     name: Name | None = None
-    timestamp: Moment | None = None
+    timestamp: Annotated[str, BeforeValidator(read_moment)] | None = None
 
 
 def _together(messages: list[GivenMessage]) -> list[GivenMessage]:
@@ -54,17 +52,16 @@ def _weights(weights: dict[str, float]) -> dict[str, float]:
     return {role.strip().lower(): weight for role, weight in weights.items()}
 
 
+def _shown(*parts: str) -> WithJsonSchema:
+    """The schema of messages with these parts."""
+    typed = {part: {"type": "string"} for part in parts}
+    return WithJsonSchema({"type": "array", "items": {"type": "object", "properties": typed}})
+
+
 Messages = Annotated[
-    list[GivenMessage],
-    Field(max_length=MAX_MESSAGES),
-    AfterValidator(_together),
-    WithJsonSchema(
-        {
-            "type": "array",
-            "items": {"type": "object", "properties": {part: {"type": "string"} for part in _TYPED}},
-        }
-    ),
+    list[GivenMessage], Field(max_length=MAX_MESSAGES), AfterValidator(_together), _shown("role", "content")
 ]
+DatedMessages = Annotated[Messages, _shown("role", "content", "timestamp")]
 RecentMessages = Annotated[Messages, Field(alias="recentMessages")]
 Conversation = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(not_blank), TEXT]
 Weight = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]

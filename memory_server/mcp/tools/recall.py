@@ -7,10 +7,10 @@ from pydantic import Field
 
 from memory_server.answers.answer import Answer, field, rounded
 from memory_server.domain.caller import Caller
-from memory_server.domain.recall import Found, Recallable
+from memory_server.domain.recall import USUAL, Found, Recallable
 from memory_server.mcp.tool import READS, Tool
 from memory_server.mcp.tools.answers import DEGRADED
-from memory_server.mcp.tools.fields import Project, QueryText, Since
+from memory_server.mcp.tools.fields import Project, QueryText, Since, Until
 from memory_server.mcp.tools.message_fields import Messages, as_messages
 from memory_server.services.recall import Recalled, RecallService, RecallWish
 
@@ -41,18 +41,16 @@ class RecallTools:
         self,
         query: QueryText,
         messages: Messages | None = None,
-        max_tokens: MaxTokens = 800,
-        project: Annotated[
-            Project | None, Field(description="default: this one first; '*' = all equally")
-        ] = None,
+        max_tokens: MaxTokens = USUAL,
+        project: Annotated[Project | None, Field(description="'*' = all equally")] = None,
         kinds: list[Recallable] | None = None,
         since: Since | None = None,
-        until: Since | None = None,
+        until: Until | None = None,
         explain: bool = False,
         *,
         caller: Caller,
     ) -> Annotated[Recalled, RECALLED]:
-        """Ask everything stored one question. Answers in sentences, best first, with date and handle: [m42] memory, [f key] fact, [t7] turn, [s3] short-term memory, [w name] prompt that is due."""
+        """Ask everything stored one question. Answers in sentences, best first, with date and ref: [m42] memory, [f key] fact, [t7] turn, [s3] short-term memory, [w name] prompt due."""
         wish = RecallWish(frozenset(kinds or Recallable), project, since, until)
         return self.recalls.recall(
             query, as_messages(messages or []), max_tokens, wish, caller, explain=explain

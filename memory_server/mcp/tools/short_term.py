@@ -14,7 +14,7 @@ from memory_server.mcp.tools.answers import also_in, degraded, elsewhere, refuse
 from memory_server.mcp.tools.fields import Purge, Undo
 from memory_server.mcp.tools.message_fields import (
     Conversation,
-    Messages,
+    DatedMessages,
     RecentMessages,
     RoleWeights,
     as_messages,
@@ -175,13 +175,13 @@ class ShortTermTools:
 
     def add_short_term_memory(
         self,
-        messages: Messages,
+        messages: DatedMessages,
         conversation_id: Annotated[Conversation | None, Field(description="default: this project's")] = None,
         role_weights: RoleWeights = None,
         *,
         caller: Caller,
     ) -> Annotated[Added, ADDED]:
-        """Store the latest messages of a conversation. They are found again by their keywords and lose relevance with time."""
+        """Store the latest messages of a conversation, found again by keywords; they fade. What shall last: memory_store."""
         return self.short_term.add(as_messages(messages), conversation_id, role_weights or {}, caller)
 
     def search_short_term_memories(
@@ -192,7 +192,7 @@ class ShortTermTools:
         *,
         caller: Caller,
     ) -> Annotated[RecalledMemories, RECALLED_MEMORIES]:
-        """Find earlier messages of this conversation that share keywords with the latest ones (top, next), plus random older ones (flashback). Excludes the last 20 minutes."""
+        """Find earlier messages of this conversation by the keywords of the latest (top, next), plus random older ones (flashback). Excludes the last 20 minutes."""
         recall = self.short_term.search(
             as_messages(recent_messages), conversation_id, role_weights or {}, caller
         )
@@ -213,7 +213,7 @@ class ShortTermTools:
         *,
         caller: Caller,
     ) -> DeletedShortTerm:
-        """Delete this conversation's short-term memories that contain the pattern. They can be restored for 30 days. dry_run only lists them."""
+        """Delete this conversation's short-term memories that contain the pattern; dry_run only lists them. They can be restored for 30 days."""
         refuse_both(undo=undo, purge=purge)
         refuse_both(undo=undo, dry_run=dry_run)
         if undo:
@@ -245,11 +245,11 @@ class ShortTermTools:
         return ShownStatistics(statistics, None if conversation_id else dict(statistics.by_conversation))
 
     def cleanup_memories(self, conversation_id: Conversation | None = None) -> Cleaned:
-        """Remove short-term memories that are old or faded. The server does so daily by itself."""
+        """Short-term memories only: remove old and faded ones. The server does so daily."""
         return self.short_term.clean_up(conversation_id)
 
     def get_frequent_conversation(self) -> Frequent:
-        """Return the id of the conversation with the most short-term memories."""
+        """The conversation with the most short-term memories."""
         name, memories = self.short_term.largest() or (None, 0)
         return Frequent(name, memories)
 

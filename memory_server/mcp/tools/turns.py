@@ -108,7 +108,7 @@ class TurnTools:
         *,
         caller: Caller,
     ) -> Registered:
-        """Store one turn of the conversation, with a summary and the facts in it (an object of key: value)."""
+        """Store one turn of the conversation, with a summary and its facts (key: value). Knowledge: memory_store."""
         turn = TurnDraft(message, summary, occurred_at, session)
         return Registered(self.turns.register(turn, facts or {}, caller))
 
@@ -122,7 +122,7 @@ class TurnTools:
         *,
         caller: Caller,
     ) -> Annotated[Retrieved, RETRIEVED]:
-        """Find earlier turns by words and meaning, best first, and facts whose key or value contains words of the query."""
+        """Find turns, and facts with words of the query; recall searches all kinds."""
         recalled = self.turns.retrieve(query, limit, caller, project)
         turns = [ScoredTurn(*scored) for scored in recalled.turns]
         return Retrieved(turns, recalled.facts, recalled.degraded, recalled.note)
@@ -130,7 +130,7 @@ class TurnTools:
     def delete_turn(
         self, id: TurnId, undo: Undo = False, purge: Purge = False, *, caller: Caller
     ) -> Annotated[DeletedTurn, DELETED_TURN]:
-        """Delete a turn; its facts stay. It can be restored for 30 days; purge erases it."""
+        """Delete a turn; its facts stay. It can be restored for 30 days."""
         refuse_both(undo=undo, purge=purge)
         if undo:
             return DeletedTurn(restored=self.turns.restore(id).id)

@@ -78,7 +78,7 @@ def main() -> None:
     size = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
     with tempfile.TemporaryDirectory() as folder:
         db = Path(folder) / "memory.db"
-        services = app.build(Settings(db=db, embedder="hashing", project="p1", no_socket=True))
+        services = app.build(Settings(db=db, embedder="hashing", project="p1"))
         services.database.open()
         fill(db, size)
         caller = Caller("browser", None, Project("p1", "p1"))

@@ -105,7 +105,7 @@ def _stores(given: argparse.Namespace) -> list[Store]:
         chosen = selection.half(chosen, given.half)
     if given.cut:
         chosen = [cut for store in chosen for cut in selection.cuts(store, given.cut)]
-    return chosen
+    return [selection.joined(chosen)] if given.joined else chosen
 
 
 def _arguments() -> argparse.Namespace:
@@ -123,6 +123,7 @@ def _arguments() -> argparse.Namespace:
     add("--half", choices=["first", "second"], help="every other store: fit on one half, report the other")
     add("--held", action="store_true", help="the part of the own set that was put aside, and only it")
     add("--cut", type=int, metavar="N", help="stores cut to N memories around the evidence")
+    add("--joined", action="store_true", help="all these stores in one")
     add("--modes", type=_modes, default=[*MODES, *BASELINES], help=f"of {','.join([*MODES, *BASELINES])}")
     add("--mcp", action="store_true", help="through a server over stdio, not through the services")
     add("--postgres", metavar="ADDRESS", help="on this PostgreSQL database, a new tenant for each store")

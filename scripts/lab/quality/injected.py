@@ -8,8 +8,8 @@ prompts only steer. All other calls are made as they stand. Before each prompt a
 later. The assistant asks nothing and keeps nothing at its stop.
 
 A question is answered where all texts of its `enough` were told in its session up to then: by the briefing, by this
-prompt, or by an earlier one. A line is what was asked where it has a text of `about` or `enough`. With `--words` no
-hook asks a server. Tokens are those of o200k.
+prompt, or by an earlier one. A line is what was asked where it has a text of `about` or `enough`. Tokens are those of
+o200k.
 """
 
 import argparse
@@ -75,7 +75,6 @@ class Hooks:
     """Runs the hooks of a file, a process each."""
 
     db: Path
-    flags: tuple[str, ...]
 
     def __call__(self, event: str, project: str, **fields: str) -> str:
         command = [
@@ -87,7 +86,6 @@ class Hooks:
             str(self.db),
             "--project",
             project,
-            *self.flags,
         ]
         kept = {
             name: value for name, value in os.environ.items() if not name.startswith(("MEMORY_", "CLAUDE_"))
@@ -102,13 +100,13 @@ class Hooks:
         return said
 
 
-async def played(calls: Sequence[JSON], flags: Sequence[str]) -> list[Told]:
+async def played(calls: Sequence[JSON]) -> list[Told]:
     """The story, with all that hooks said in it."""
     named: dict[str, int] = {}
     talk = cycle(SMALL_TALK.read_text(encoding="utf-8").splitlines())
     sessions: dict[str, list[Told]] = {}
     with TemporaryDirectory(prefix="memory-server-injected-") as folder:
-        hooks = Hooks(Path(folder) / "memory.db", tuple(flags))
+        hooks = Hooks(Path(folder) / "memory.db")
         async with AsyncExitStack() as opened:
             windows: dict[str, Client] = {}
             for project in dict.fromkeys(call["in"] for call in calls):
@@ -191,10 +189,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--words", action="store_true", help="no hook asks a server")
     parser.add_argument("--verbose", action="store_true", help="each question and what it brought")
     given = parser.parse_args()
-    told = asyncio.run(played(story.calls(), ["--no-socket"] if given.words else []))
+    told = asyncio.run(played(story.calls()))
     print("\n".join(table(told)))
     if given.verbose:
         for each in told:

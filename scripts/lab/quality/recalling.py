@@ -6,6 +6,8 @@ memories, what names a date becomes turns, what says what something is becomes f
 - one kind: `memory_search` where all of it is memories, hits in the form of its answer, in the same tokens;
 - apart: each kind searched for itself, with a fourth of the tokens each, lines in the form of `recall`.
 
+A row of its own has the questions that ask for several things. A question that counts as never answered gets nothing.
+
 Tokens are those of o200k. Also told: the largest share of the limit that an answer took, and how many answers had an
 item twice.
 """
@@ -39,6 +41,7 @@ from memory_server.domain.recall import Found, Recallable  # noqa: E402
 from memory_server.domain.turn import TurnDraft  # noqa: E402
 from memory_server.embedding.bundled import BundledEmbedder  # noqa: E402
 from memory_server.language import dates  # noqa: E402
+from memory_server.language import question as language  # noqa: E402
 from memory_server.language.text import fold  # noqa: E402
 from memory_server.mcp.tools.memories import RESULT, results_of  # noqa: E402
 from memory_server.mcp.tools.recall import RECALLED  # noqa: E402
@@ -67,6 +70,7 @@ class Result:
     set: str
     way: str
     found: dict[int, float]
+    several: bool
     filled: float = 0.0
     twice: bool = False
 
@@ -149,7 +153,7 @@ def _whole(store: Store, question: Question, service: RecallService, handles: di
         found[limit] = _share(question, [handles[ref] for ref in refs])
         filled = max(filled, _tokens(said) / limit)
         twice = twice or len(set(refs)) < len(refs)
-    return Result(store.set, "recall", found, filled, twice)
+    return Result(store.set, "recall", found, _asks_for_several(question), filled, twice)
 
 
 def _apart(store: Store, question: Question, service: RecallService, handles: dict[str, str]) -> Result:
@@ -159,11 +163,13 @@ def _apart(store: Store, question: Question, service: RecallService, handles: di
     for limit in TOKENS:
         answers = [recall.compose(question.text, [], each, limit // len(kinds)) for each in each_kind]
         found[limit] = _share(question, [handles[item.ref] for each in answers for item in each.items])
-    return Result(store.set, "apart", found)
+    return Result(store.set, "apart", found, _asks_for_several(question))
 
 
 def _find(service: RecallService, question: Question, kinds: frozenset[Recallable]) -> list[Found]:
-    return service.find(question.text[:LONGEST_QUESTION], RecallWish(kinds), CALLER).hits
+    """Return what an answer is made of: nothing where the question counts as never answered."""
+    hits = service.find(question.text[:LONGEST_QUESTION], RecallWish(kinds), CALLER)
+    return hits.hits if hits.answered else []
 
 
 def searched(store: Store, embedder: RememberedEmbedder) -> Iterator[Result]:
@@ -185,7 +191,12 @@ def searched(store: Store, embedder: RememberedEmbedder) -> Iterator[Result]:
             for limit in TOKENS:
                 ids = [hit.hit.memory.id for hit, cost in zip(hits, costs, strict=True) if cost <= limit]
                 found[limit] = _share(question, [name for id in ids for name in names[id]])
-            yield Result(store.set, "one kind", found)
+            yield Result(store.set, "one kind", found, _asks_for_several(question))
+
+
+def _asks_for_several(question: Question) -> bool:
+    asked = language.read(question.text)
+    return bool(asked.parts or asked.adds_up or asked.lists)
 
 
 def _share(question: Question, ids: Iterable[str]) -> float:
@@ -197,6 +208,8 @@ def _print(results: Sequence[Result]) -> None:
     ways: dict[tuple[str, str], list[Result]] = defaultdict(list)
     for each in results:
         ways[each.set, each.way].append(each)
+        if each.several:
+            ways[each.set, f"{each.way}, several asked for"].append(each)
     print(f"| set | way | questions | {' | '.join(map(str, TOKENS))} | fullest | twice |")
     print("| --- " * (5 + len(TOKENS)) + "|")
     for (name, way), group in ways.items():

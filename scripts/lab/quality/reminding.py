@@ -39,7 +39,7 @@ from memory_server.embedding.hashing import HashingEmbedder  # noqa: E402
 from memory_server.language import query  # noqa: E402
 from memory_server.language.small_talk import is_small_talk  # noqa: E402
 from memory_server.language.telling import telling  # noqa: E402
-from memory_server.services import by_words  # noqa: E402
+from memory_server.services import shared_words  # noqa: E402
 from memory_server.services.by_meaning import ByMeaning  # noqa: E402
 from memory_server.services.reminding import READ, SHOWN  # noqa: E402
 from quality import own  # noqa: E402
@@ -89,7 +89,7 @@ def names_nothing(text: str) -> bool:
 def shared(services: app.Services, text: str) -> dict[int, Shared]:
     """What the memories share with a prompt, as a hook sees it."""
     with services.database.read() as tx:
-        return by_words.shared_by(tx, by_words.terms_of(telling(text, READ)))[Index.MEMORY]
+        return shared_words.shared_by(tx, shared_words.terms_of(telling(text, READ)))[Index.MEMORY]
 
 
 def filled(services: app.Services, door: ServicesDoor, store: Store) -> dict[int, tuple[str, ...]]:

@@ -154,7 +154,7 @@ def _opened() -> Iterator[MemoryService]:
 @contextmanager
 def _opened_all() -> Iterator[app.Services]:
     with TemporaryDirectory(prefix="memory-server-restated-") as folder:
-        services = app.build(Settings(db=Path(folder) / "memory.db", embedder="bundled"))
+        services = app.build(Settings(db=Path(folder) / "memory.db", embedder="bundled", allow_secrets=True))
         try:
             services.queue.work()
             yield services

@@ -31,6 +31,39 @@ def half(stores: Sequence[Store], which: Half) -> list[Store]:
     ]
 
 
+def joined(stores: Sequence[Store]) -> Store:
+    """All stores in one, as of somebody who keeps much: each is a talk of its own, asked about at its own end."""
+    together = [_apart(store) for store in stores]
+    memories = tuple(memory for store in together for memory in store.memories)
+    return Store(
+        "joined", "joined", 0, memories, tuple(each for store in together for each in store.questions)
+    )
+
+
+def _apart(store: Store) -> Store:
+    """The store with ids, sessions and questions that no other store has."""
+
+    def named(text: str) -> str:
+        return f"{store.name} {text}"
+
+    last = max((memory.time for memory in store.memories if memory.time), default=None)
+    memories = tuple(
+        replace(memory, id=named(memory.id), session=memory.session and named(memory.session), project=None)
+        for memory in store.memories
+    )
+    questions = tuple(
+        replace(
+            each,
+            id=named(each.id),
+            gold=tuple(frozenset(map(named, piece)) for piece in each.gold),
+            stale=frozenset(map(named, each.stale)),
+            asked_at=each.asked_at or last,
+        )
+        for each in store.questions
+    )
+    return replace(store, memories=memories, questions=questions)
+
+
 def cuts(store: Store, size: int) -> Iterator[Store]:
     """Small stores of `size` consecutive memories around the evidence, with the questions whose evidence is all there.
 

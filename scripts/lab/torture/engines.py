@@ -168,7 +168,7 @@ def _history(world: World, ledgers: list[Ledger], faults: int) -> None:
 @contextmanager
 def _hindrance(folder: Path, chance: random.Random) -> Iterator[None]:
     """Something foreign lies in the place of a file, or the folder is open to others. The lock stays: it is held."""
-    engines = sorted({path.stem for path in folder.glob("*-*.lock")})
+    engines = sorted({path.stem for path in folder.glob("*-*-*.*")})
     path = folder / f"{chance.choice(engines or ['x'])}.{chance.choice(['sock', 'log', 'new', 'starting'])}"
     make: Any = chance.choice([Path.mkdir, os.mkfifo, Path.touch, lambda path: path.symlink_to("/nowhere/x")])
     with suppress(OSError):

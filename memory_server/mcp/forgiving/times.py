@@ -1,0 +1,51 @@
+"""Moments and lengths of time in words, such as "last week" and "1 day", as the arguments that a tool takes."""
+
+from typing import Any
+
+from memory_server.domain import moment
+from memory_server.language import when
+from memory_server.language.when import Use
+from memory_server.reader import clock
+from memory_server.settings import is_month_first
+
+SECONDS = "seconds"
+"""What a parameter for a length of time has instead of a use."""
+
+LOCAL = Use.STARTS
+"""The use whose moment stays local, as a trigger sees it."""
+
+
+def understood_time(name: str, value: Any, use: str, notes: list[str]) -> Any:
+    """Return the number of seconds or the ISO text that words name, with a note; else the value as it is."""
+    if not isinstance(value, str):
+        return value
+    text, now = value.strip(), clock().astimezone().replace(tzinfo=None)
+    if use == SECONDS:
+        return _seconds(name, text, notes, value)
+    if _is_iso(text, use):
+        return value
+    read = when.moment(text, Use(use), now, month_first=is_month_first())
+    if read is None:
+        return value
+    notes.append(f"{name}: `{text}` was read as {read.reading}.")
+    return read.local.isoformat() if use == LOCAL else moment.timestamp(read.local.astimezone())
+
+
+def _seconds(name: str, text: str, notes: list[str], value: str) -> Any:
+    now = clock().astimezone().replace(tzinfo=None)
+    length = None if text.isdigit() else when.seconds(text, now, month_first=is_month_first())
+    if length is None:
+        return value
+    notes.append(f"{name}: `{text}` was read as {length:,} seconds.")
+    return length
+
+
+def _is_iso(text: str, use: str) -> bool:
+    try:
+        if use == LOCAL:
+            moment.parse(text, None)
+        else:
+            moment.read(text)
+    except ValueError:
+        return False
+    return True
