@@ -103,7 +103,12 @@ ELSEWHERE: Mapping[str, Mapping[str, _Tools]] = {
     "memory_update": {"key": ("write_memory",)},
     "read_memory": {"id": ("memory_get",), "ids": ("memory_get",), "query": (*FIND[:1], "retrieve_memories")},
     "list_memories": {"type": FIND[1:], "query": FIND},
-    "delete_memory": {"id": ("memory_delete",), "ids": ("memory_delete",), "name": ()},
+    "delete_memory": {
+        "pattern": ("list_memories",),
+        "id": ("memory_delete",),
+        "ids": ("memory_delete",),
+        "name": (),
+    },
     "delete_turn": {"memory_id": ("memory_delete",)},
     "smart_resume": {"query": FIND, "question": FIND},
     "retrieve_memories": {"type": FIND[1:], "tags": FIND[1:]},

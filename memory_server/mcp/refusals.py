@@ -17,8 +17,7 @@ SHOWN = 60
 """Characters of a wrong value that a refusal repeats."""
 
 WHOLE = 200
-"""Characters of JSON up to which a call that works repeats a value. A longer one is left out: a model may copy it,
-and would store half a text."""
+"""Characters of the name of an unknown argument that a refusal repeats."""
 
 MESSAGE = {"role": "user", "content": "…"}
 
@@ -82,11 +81,6 @@ def works(tool: str, arguments: Mapping[str, Any]) -> str:
     return f"{tool} {json.dumps(arguments, ensure_ascii=False)}"
 
 
-def repeated(value: Any) -> Any:
-    """A value as a call that works shows it; None where it is left out."""
-    return value if len(json.dumps(value, ensure_ascii=False, default=str)) <= WHOLE else None
-
-
 def example(name: str, schema: Mapping[str, Any]) -> Any:
     """A value that a parameter takes."""
     if name in EXAMPLES:
@@ -113,13 +107,6 @@ def needed(tool: str, schema: Mapping[str, Any], arguments: Mapping[str, Any]) -
 
 def is_id(schema: Mapping[str, Any]) -> bool:
     return "x-handle" in schema
-
-
-def instead(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
-    """A value that was probably meant by a wrong one; None where that cannot be said."""
-    if isinstance(value, list) and value and schema.get("type") != "array":
-        return repeated(value[0])
-    return value_for(name, value, _values(schema)) if _values(schema) else None
 
 
 def _line(tool: str, schema: Mapping[str, Any], call: Call, error: ErrorDetails) -> str:

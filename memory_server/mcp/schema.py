@@ -6,12 +6,12 @@ _NOISE = ("title", "default", "additionalProperties")
 """Keywords that are removed: they do not help a model. A default that does help is added again."""
 
 _PRIVATE = (
-    *("x-handle", "x-cut", "x-values", "x-empty", "x-time"),
+    *("x-handle", "x-cut", "x-values", "x-empty", "x-time", "x-read"),
     *("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "default"),
 )
 """Keywords for the reading of a call; no client sees them. Those of ours say of a parameter: that it is an id, and of
 what; how many characters of a query are kept; which values it takes where no `enum` is listed; that "" is a value; what
-its moment is for, or that it is a length of time."""
+its moment is for, or that it is a length of time; how a value in words is read."""
 
 _UNSAID: tuple[object, ...] = (None, [], False)
 """Defaults that a model expects, or need not know. To say them costs tokens in most tools."""

@@ -21,6 +21,7 @@ from memory_server.language.tokens import weigh_json
 from memory_server.mcp import refusals
 from memory_server.mcp.forgiving.calls import Call, understand
 from memory_server.mcp.schema import compact, public, with_note
+from memory_server.mcp.suggesting import suggestion
 from memory_server.mcp.titles import TITLES
 
 READS = ToolAnnotations(
@@ -161,22 +162,9 @@ class Tool:
         return result if isinstance(result, dict) else self._declared.answer.of(result)
 
     def working(self, arguments: dict[str, Any]) -> str | None:
-        """Word a call that works: the valid ones of these arguments, and examples of those that are missing.
-
-        None where a tool that writes lacks an id: a model may copy the example, and change the wrong thing.
-        """
-        properties, required = self._schema.get("properties", {}), self._schema.get("required", ())
-        meant = self._understood(arguments).arguments
-        shown = {name: refusals.repeated(value) for name, value in meant.items()}
-        for name in {str(error["loc"][0]) for error in self._errors(meant)} & meant.keys():
-            shown[name] = refusals.instead(name, meant[name], properties[name])
-        right = {name: value for name, value in shown.items() if value is not None}
-        needed = refusals.needed(self.name, self._schema, right)
-        full = {**needed, **right}
-        ids = [name for name in required if refusals.is_id(properties[name])]
-        if not self.reads_only and any(shown.get(name) is None for name in ids):
-            return None
-        return refusals.works(self.name, needed if self._errors(full) else full)
+        """Word a call that works instead of this one; None where it would need the id of something."""
+        call = self._understood(arguments)
+        return suggestion(self.name, self._schema, self.reads_only, call, self._errors)
 
     def _understood(self, arguments: dict[str, Any]) -> Call:
         return understand(self.name, self._schema, arguments, reads=self.reads_only)

@@ -15,7 +15,10 @@ from memory_server.mcp.tools.turns import TurnTools
 def toolsets(services: Services) -> dict[str, list[Tool]]:
     """The toolsets under the names that `--toolsets` takes, in the order in which tools are listed."""
     return {
-        "recall": [*RecallTools(services.recall).tools(), *ForgetTools(services.things).tools()],
+        "recall": [
+            *RecallTools(services.recall, services.recent).tools(),
+            *ForgetTools(services.things).tools(),
+        ],
         "memories": MemoryTools(services.memories, services.search).tools(),
         "graph": GraphTools(services.graph).tools(),
         "facts": FactTools(services.facts, services.resume).tools(),

@@ -13,7 +13,8 @@ from mcp_types import CallToolResult
 from mcp_types import Tool as ListedTool
 
 from memory_server.domain.caller import Caller
-from memory_server.mcp import meanings
+from memory_server.language.telling import telling
+from memory_server.mcp import meanings, refusals
 from memory_server.mcp.completions import Completions
 from memory_server.mcp.failures import refusal
 from memory_server.mcp.forgiving.names import fold
@@ -22,6 +23,9 @@ from memory_server.mcp.prompts import Prompts
 from memory_server.mcp.refusals import ArgumentsRefusedError
 from memory_server.mcp.resources import Resources
 from memory_server.mcp.tool import Notices, Tool, no_notices
+
+QUERY = 200
+"""Characters of a query in a call that finds an id."""
 
 logger = logging.getLogger(__name__)
 
@@ -107,6 +111,8 @@ class Work:
         """A line with a call that works; where that would need the id of something, a call that finds it."""
         works = tool.working(arguments)
         if works is not None:
-            return f"\nThis call works: {works}"
+            return f"\n{works}"
         finds = self.tools.get(meanings.finding(tool.name, self.tools) or "")
-        return f"\nThis call finds the id: {finds.working({})}" if finds else ""
+        words = [value for value in arguments.values() if isinstance(value, str) and len(value.split()) > 1]
+        query = telling(words[0], QUERY) if words else "…"
+        return f"\nThis call finds the id: {refusals.works(finds.name, {'query': query})}" if finds else ""

@@ -138,6 +138,10 @@ class MemoryService:
             self.queue.wake()
         return Stored(stored, twin is not None, queued, comparison.similar, replaced)
 
+    def check(self, draft: MemoryDraft) -> None:
+        """Raises Invalid if a part of the draft looks like a credential."""
+        self._refuse_secrets(draft.content, draft.project, draft.tags, draft.metadata, draft.session)
+
     def get(self, ids: Sequence[MemoryId]) -> Read:
         """Return memories whole, in the order of `ids`, with the accesses counted by now. Counts none itself."""
         self.database.settle()

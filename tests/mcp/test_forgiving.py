@@ -151,7 +151,7 @@ async def test_a_refusal_begins_with_error_and_ends_with_a_call_that_works(clien
         "Did you mean `observation`?",
         "colour: unknown argument. There are: content, type, project, tags, importance, relatedTo, supersedes, "
         "metadata, occurred_at, session, summarizes.",
-        'This call works: memory_store {"content": "Deploys on Fridays", "type": "observation"}',
+        'This call works without `colour`: memory_store {"content": "Deploys on Fridays", "type": "observation"}',
     ]
 
 

@@ -41,21 +41,22 @@ CALLS: list[dict[str, Any]] = [json.loads(line) for line in LINES]
 UNDERSTOOD = [call for call in CALLS if "as" in call]
 REFUSED = [call for call in CALLS if "refused" in call]
 
-_WORKS = re.compile(r"^This call .*: (\w+) (\{.*\})$", re.MULTILINE)
-"""The last line of a refusal."""
+_WORKS = re.compile(r"^This call ([^{]*): (\w+) (\{.*\})$", re.MULTILINE)
+"""The last line of a refusal: with what it lacks, the tool and the arguments."""
 
 
 class Edge:
     """Every tool of the server, but instead of doing something it keeps what its method was given."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, real: bool = False) -> None:
+        """`real`: each method does what it does."""
         self.services = app.build(Settings(db=folder / "memory.db", embedder="hashing"))
         self.tools: dict[str, Tool] = {
             tool.name: tool for toolset in toolsets(self.services).values() for tool in toolset
         }
         self.given: dict[str, Any] = {}
         for tool in self.tools.values():
-            tool.fn = self._keep
+            tool.fn = tool.fn if real else self._keep
         work = Work.of(self.tools.values(), offers(self.services))
         self.server = MemoryServer(work.listed, work, lambda name, _: Caller(name, "s"), "ERROR")
 
@@ -135,5 +136,69 @@ def test_any_other_call_is_refused_with_a_call_that_works(edge: Edge, call: dict
         assert works is None
         return
     assert works, text
-    _, note = edge.call(works[1], json.loads(works[2]))
+    _, note = edge.call(works[2], _filled(works, call))
     assert note is None
+
+
+def _filled(works: re.Match[str], call: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a suggested call, with those that were too long to repeat."""
+    _, _, named = works[1].partition("and your ")
+    return {
+        **json.loads(works[3]),
+        **{name: call["arguments"][name] for name in re.findall("`(.+?)`", named)},
+    }
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Edge]:
+    edge = Edge(tmp_path_factory.mktemp("real"), real=True)
+    yield edge
+    edge.services.close()
+
+
+@pytest.mark.parametrize("call", REFUSED, ids=name)
+def test_a_suggested_call_succeeds_and_has_all_that_was_understood(
+    edge: Edge, real: Edge, call: dict[str, Any]
+) -> None:
+    """What it has not is named before it. Only an id that is in no memory may be refused."""
+    with pytest.raises(ToolError) as refused:
+        edge.call(call["tool"], call["arguments"])
+    works = _WORKS.search(str(refused.value))
+    if works is None or not works[1].startswith("works"):
+        return
+    tool, arguments = edge.tools[works[2]], _filled(works, call)
+    lacking = re.findall("`(.+?)`", works[1])
+    understood = tool._understood(call["arguments"])
+    assert [
+        name for name in understood.unknown if name not in lacking and not carried(call, name, works)
+    ] == []
+    wrong = {error["loc"][0] for error in tool._errors(understood.arguments)} | set(understood.wrong)
+    for parameter, value in understood.arguments.items():
+        if understood.written[parameter] not in lacking:
+            assert parameter in arguments
+            assert parameter in wrong or arguments[parameter] == value
+    assert is_carried_out(real, works[2], arguments)
+
+
+def is_carried_out(real: Edge, tool: str, arguments: dict[str, Any]) -> bool:
+    """True where a call succeeds, or fails only because of what this file has, or has not."""
+    try:
+        real.call(tool, arguments)
+    except ToolError as error:
+        return bool(
+            re.match(
+                r"Error: (No |Nothing |The conversation .* already|`.*` was never|.* version)", str(error)
+            )
+        )
+    return True
+
+
+def carried(call: dict[str, Any], name: str, works: re.Match[str]) -> bool:
+    """True where the value of an argument of another name is in the suggested call, in words that were understood."""
+    value = call["arguments"][name]
+    texts = [
+        *map(
+            str, value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
+        )
+    ]
+    return name in ("time_range", "date_range") or all(text in works[3] or text == "high" for text in texts)

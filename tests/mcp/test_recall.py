@@ -163,7 +163,7 @@ async def test_what_is_shown_counts_as_accessed(full: Client) -> None:
     ("wrong", "words"),
     [
         ({"query": "x", "max_tokens": 10}, "max_tokens"),
-        ({"query": ""}, "query"),
+        ({"query": None}, "query"),
         ({"query": "x", "kinds": ["dream"]}, "must be one of memory, fact"),
     ],
 )

@@ -65,7 +65,7 @@ REFUSED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("memory_store", {"content": "x", "type": "error", "metadata": EVIL}),
     ("memory_search", {"query": EVIL, "mode": EVIL}),
     ("memory_search", {"query": EVIL, "limit": EVIL}),
-    ("memory_search", {"query": [EVIL, EVIL]}),
+    ("memory_search", {"query": [EVIL, 5]}),
     ("memory_get", {"ids": f"[{EVIL}"}),
     ("memory_store", {"content": EVIL, "\u202etext": 1, "type": "error"}),
     ("graph_connect", {"sourceId": 1, "targetId": 2, "relation": EVIL}),

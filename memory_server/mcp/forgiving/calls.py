@@ -16,7 +16,8 @@ class Call:
     """A call as it was understood.
 
     `written` has the name under which each argument was sent, `unknown` the arguments that no parameter fits, `wrong`
-    the problem of an unclear argument, `rejected` its value, and `notes` the differences from what was written.
+    the problem of an unclear argument, `rejected` its value, `doubled` the name of a second value, and `notes` the
+    differences from what was written.
     """
 
     arguments: dict[str, Any] = field(default_factory=dict)
@@ -24,6 +25,7 @@ class Call:
     unknown: dict[str, Any] = field(default_factory=dict)
     wrong: dict[str, str] = field(default_factory=dict)
     rejected: dict[str, Any] = field(default_factory=dict)
+    doubled: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
 
@@ -87,6 +89,15 @@ def _take(call: Call, name: str, written: str, value: Any, kind: Mapping[str, An
         if fold(written) != fold(name):
             call.notes.append(f"`{written}` was read as `{name}`.")
         call.notes.extend(notes)
+    elif isinstance(meant, list) and isinstance(call.arguments.get(name), list) and _adds_up(kind):
+        call.arguments[name] += [item for item in meant if item not in call.arguments[name]]
+        call.notes.append(f"`{written}` was added to `{name}`.")
     elif call.arguments.get(name) != meant:
         first, second = call.written[name], written
+        call.doubled[name] = written
         call.wrong[name] = f"is given twice, as `{first}` and as `{second}`, with two values: give one"
+
+
+def _adds_up(kind: Mapping[str, Any]) -> bool:
+    """True for a list whose order says nothing: ids and tags, but not messages."""
+    return kind.get("type") == "array" and "role" not in kind.get("items", {}).get("properties", ())

@@ -43,6 +43,7 @@ NEAR: Mapping[str, tuple[str, ...]] = {
     "since": ("after", "created after", "from", "start", "start date", "date from", "from date"),
     "sourceId": ("source", "from", "from id", "source memory", "source memory id"),
     "strength": ("weight",),
+    "supersedes": ("replaces", "supersede", "replace", "overrides"),
     "tags": ("tag", "label", "labels"),
     "summarizes": ("summarises", "summary of"),
     "targetId": ("target", "to", "to id", "target memory", "target memory id"),

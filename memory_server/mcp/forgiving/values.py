@@ -11,6 +11,7 @@ from pydantic_core import from_json
 from memory_server.language.telling import telling
 from memory_server.mcp.forgiving.conversation import UnclearError, understood_messages
 from memory_server.mcp.forgiving.names import fold
+from memory_server.mcp.forgiving.readings import READINGS
 from memory_server.mcp.forgiving.times import understood_time
 
 CLAMPED = frozenset({"limit", "depth", "max_tokens"})
@@ -27,9 +28,20 @@ NAMED = {"key": "f", "name": "w"}
 
 SAME_VALUE: Mapping[str, Mapping[str, str]] = {
     "direction": {"outgoing": "out", "outbound": "out", "incoming": "in", "inbound": "in"},
+    "relation": {
+        "replaces": "supersedes",
+        "replace": "supersedes",
+        "fixes": "solves",
+        "resolves": "solves",
+        "requires": "depends_on",
+        "needs": "depends_on",
+        "relates to": "related_to",
+        "conflicts with": "contradicts",
+    },
+    "scope": {"user": "global", "everywhere": "global"},
     "mode": {"vector": "semantic", "embedding": "semantic", "meaning": "semantic", "fulltext": "keyword"},
 }
-"""Values of a closed set that mean only one of its values."""
+"""Words that mean only one value of a closed set."""
 
 EVERY = frozenset({"all", "any"})
 """What is written for a filter that shall let everything pass."""
@@ -73,6 +85,8 @@ def understood(name: str, value: Any, schema: Mapping[str, Any], notes: list[str
         return ABSENT
     if kind not in ("array", "object"):
         value = _one(value)
+    if "x-read" in schema:
+        value = READINGS[schema["x-read"]](name, value, notes, filters)
     if "x-time" in schema:
         value = understood_time(name, value, schema["x-time"], notes)
     if filters and schema.get("x-optional") and name in FILTERS and _is_every(value):
@@ -212,7 +226,7 @@ def _choice(name: str, value: Any, values: list[str], notes: list[str]) -> Any:
         same = [choice for choice in values if form(choice) == form(value)]
         if len(same) == 1:
             return same[0]
-    meant = SAME_VALUE.get(name, {}).get(folded)
+    meant = {fold(word): choice for word, choice in SAME_VALUE.get(name, {}).items()}.get(folded)
     if meant in values:
         notes.append(f"{name}: `{value.strip()}` was read as `{meant}`.")
         return meant

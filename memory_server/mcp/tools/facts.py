@@ -42,6 +42,9 @@ from memory_server.services.resume import Resumed, ResumeService, Wording
 LISTED = 100
 """Most facts or versions that a read returns: more would fill a model's context."""
 
+NEAR = 10
+"""Most keys that are told for one that has no value."""
+
 WORDING = Wording("`read_memory`, `recall`", overhead)
 """How a briefing says where to read more, and what its answer costs besides."""
 
@@ -121,7 +124,21 @@ class FactTools:
             past = self.facts.value_at(key, scope, at, caller)
             return {"memory": PAST_FACT.of(past) if past else None}
         fact = self.facts.read(key, scope, tags, caller)
-        return {"memory": FACT.of(fact) if fact else None}
+        return {"memory": FACT.of(fact)} if fact else self._read_near(key, scope, tags, caller)
+
+    def _read_near(
+        self, key: str, scope: Scope | None, tags: tuple[str, ...], caller: Caller
+    ) -> dict[str, Any]:
+        """Read the fact whose key ends with this one: `wifi` finds `project.wifi`. Of several only the keys are told."""
+        near = self.facts.select(f"*.{key}", scope, tags, NEAR, caller).facts
+        keys = list(dict.fromkeys(fact.key for fact in near))
+        if not keys:
+            return {"memory": None}
+        names = ", ".join(f"`{name}`" for name in keys)
+        if len(keys) > 1:
+            return {"memory": None, "note": f"No fact `{key}`. There are: {names}."}
+        fact = self.facts.read(keys[0], scope, tags, caller)
+        return {"memory": fact and FACT.of(fact), "note": f"No fact `{key}`: this is {names}."}
 
     def list_memories(
         self,

@@ -5,7 +5,15 @@ import re
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    JsonValue,
+    PlainValidator,
+    TypeAdapter,
+    WithJsonSchema,
+)
 from pydantic_core import PydanticKnownError
 
 from memory_server.domain.fact import MAX_DEPTH, depth
@@ -17,6 +25,9 @@ from memory_server.project import NAME, named
 
 MAX_CONTENT = 100_000
 """Characters of a memory, as the table says too."""
+
+MAX_ENTRIES = 50
+"""Memories that one call stores."""
 
 MAX_METADATA = 10_000
 """Characters of a memory's metadata as JSON: it is sent whole with each memory that is read."""
@@ -121,7 +132,23 @@ Replaced = Annotated[
     TEXT,
 ]
 Supersedes = Annotated[Replaced | None, Field(description="id, f KEY, t12")]
-Content = Annotated[str, Field(min_length=1, max_length=MAX_CONTENT), AfterValidator(not_blank), TEXT]
+_Content = Annotated[str, Field(min_length=1, max_length=MAX_CONTENT), AfterValidator(not_blank)]
+Content = Annotated[_Content, WithJsonSchema({"type": "string", "x-read": "content"})]
+
+
+def _contents(value: object) -> object:
+    if isinstance(value, list) and 1 <= len(value) <= MAX_ENTRIES:
+        return [_CONTENT.validate_python(text) for text in value]
+    return _CONTENT.validate_python(value)
+
+
+_CONTENT = TypeAdapter[str](_Content)
+Contents = Annotated[
+    str | list[str],
+    PlainValidator(_contents),
+    WithJsonSchema({"type": "string", "x-read": "entries"}),
+]
+"""One content, or several that are stored one each: the schema shows the usual one."""
 Type = Annotated[MemoryType, Field()]
 NamedType = Annotated[MemoryType, WithJsonSchema({"type": "string", "x-values": [*map(str, MemoryType)]})]
 """The schema of `memory_store` lists the types; each further list would cost 15 tokens."""
@@ -129,7 +156,7 @@ Project = Annotated[
     str,
     Field(max_length=MAX_PROJECT),
     AfterValidator(_project),
-    WithJsonSchema({"type": "string", "x-empty": True}),
+    WithJsonSchema({"type": "string", "x-empty": True, "x-read": "project"}),
 ]
 Tag = Annotated[str, Field(min_length=1, max_length=50), AfterValidator(not_blank)]
 Tags = Annotated[
@@ -141,11 +168,16 @@ Tags = Annotated[
 Undo = Annotated[bool, Field()]
 Purge = Annotated[bool, Field(description="erase for good")]
 Limit = Annotated[int, Field(ge=1, le=50, strict=True)]
-Importance = Annotated[int, Field(ge=1, le=10, strict=True)]
+Importance = Annotated[
+    int,
+    Field(ge=1, le=10, strict=True),
+    WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 10, "x-read": "importance"}),
+]
 Metadata = Annotated[dict[str, JsonValue], AfterValidator(small(MAX_METADATA))]
-_QUERY = WithJsonSchema({"type": "string", "x-cut": MAX_QUERY})
+_QUERY = WithJsonSchema({"type": "string", "x-cut": MAX_QUERY, "x-read": "question"})
+_EMPTY_QUERY = WithJsonSchema({"type": "string", "x-cut": MAX_QUERY, "x-read": "newest"})
 QueryText = Annotated[str, Field(min_length=1, max_length=MAX_QUERY), AfterValidator(not_blank), _QUERY]
-SearchText = Annotated[str, Field(max_length=MAX_QUERY), AfterValidator(clean), _QUERY]
+SearchText = Annotated[str, Field(max_length=MAX_QUERY), AfterValidator(clean), _EMPTY_QUERY]
 """A query that may be empty."""
 
 

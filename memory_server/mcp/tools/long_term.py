@@ -61,9 +61,10 @@ def _local(value: object) -> object:
         raise ValueError(NO_MOMENT) from None
 
 
+_TRIGGER = WithJsonSchema({"type": "string", "x-read": "trigger"})
 MemoryName = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(not_blank), TEXT]
 Prompt = Annotated[str, Field(min_length=1, max_length=MAX_PROMPT), AfterValidator(not_blank), TEXT]
-Trigger = Annotated[str, BeforeValidator(_source), AfterValidator(_not_blank_source), TEXT]
+Trigger = Annotated[str, BeforeValidator(_source), AfterValidator(_not_blank_source), _TRIGGER]
 _Context = Annotated[str, Field(max_length=MAX_CONTEXT), AfterValidator(not_blank), TEXT]
 CreatedContext = Annotated[_Context | None, Field(alias="createdContext")]
 UpdatedContext = Annotated[_Context | None, Field(alias="updatedContext")]

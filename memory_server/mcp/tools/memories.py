@@ -7,8 +7,9 @@ from pydantic import Field
 
 from memory_server.answers.answer import Answer, field, rounded
 from memory_server.domain.caller import Caller
-from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, MemoryId, Similar, Stored
+from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, MemoryId, Similar
 from memory_server.domain.ranking import Hit, Why
+from memory_server.errors import Invalid
 from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
 from memory_server.mcp.tools.answers import (
     DEGRADED,
@@ -22,6 +23,7 @@ from memory_server.mcp.tools.answers import (
 )
 from memory_server.mcp.tools.fields import (
     Content,
+    Contents,
     Id,
     Ids,
     Importance,
@@ -42,6 +44,7 @@ from memory_server.mcp.tools.fields import (
     Undo,
     Until,
 )
+from memory_server.mcp.tools.stored import STORED_ALL, StoredAll, shown
 from memory_server.services.coverage import Coverage
 from memory_server.services.memories import Detailed, MemoryService, Read, Statistics, Updated
 from memory_server.services.search import Found, SearchService
@@ -123,12 +126,6 @@ SIMILAR = Answer(
     field("part", usual=""),
     SUPERSEDED_BY,
 )
-STORED = Answer(
-    Stored,
-    "memory.id memory.type memory.importance memory.project consolidated embeddingQueued=embedding_queued",
-    field("similar", SIMILAR),
-    "maybe_supersedes?",
-)
 REASONS = Answer(
     Reasons,
     *(field(f"{name}?", rounded) for name in ("words", "meaning", "decay")),
@@ -198,7 +195,7 @@ class MemoryTools:
 
     def memory_store(
         self,
-        content: Content,
+        content: Contents,
         type: Type,
         project: Annotated[Project | None, Field(description="'' = about the user, for all projects")] = None,
         tags: Tags = [],  # noqa: B006 - never changed
@@ -211,16 +208,22 @@ class MemoryTools:
         summarizes: Summarized = [],  # noqa: B006 - never changed
         *,
         caller: Caller,
-    ) -> Annotated[Stored, STORED]:
+    ) -> Annotated[StoredAll, STORED_ALL]:
         """Store one statement in words. A value that people ask for by name: write_memory. Merged if one says the same. `similar`: close ones, differences (theirs → yours), `part` to replace by memory_update. `maybe_supersedes`: confirm with supersedes."""
         where = caller.project.key if project is None else project
-        draft = MemoryDraft(
-            content, type, where or None, tuple(tags), importance, metadata, occurred_at, session
-        )
+        texts = content if isinstance(content, list) else [content]
+        if len(texts) > 1 and supersedes is not None:
+            raise Invalid("`content` has several entries: store the one that supersedes on its own.")
+        drafts = [
+            MemoryDraft(text, type, where or None, tuple(tags), importance, metadata, occurred_at, session)
+            for text in texts
+        ]
         related = None if related_to is None else MemoryId(related_to)
         replaced = MemoryId(supersedes) if isinstance(supersedes, int) else supersedes
         summarized = list(map(MemoryId, summarizes))
-        return self.memories.store(draft, related, caller, summarized, replaced)
+        for draft in drafts[1:]:
+            self.memories.check(draft)
+        return shown([self.memories.store(draft, related, caller, summarized, replaced) for draft in drafts])
 
     def memory_search(
         self,

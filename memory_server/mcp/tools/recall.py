@@ -1,18 +1,29 @@
 """The toolset `recall`: one question to everything that is stored."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from pydantic import Field
 
 from memory_server.answers.answer import Answer, field, rounded
 from memory_server.domain.caller import Caller
+from memory_server.domain.project import EVERYWHERE
 from memory_server.domain.recall import USUAL, Found, Recallable
+from memory_server.domain.recall import Answer as Answered
+from memory_server.errors import Invalid
+from memory_server.language.tokens import weigh
 from memory_server.mcp.tool import READS, Tool
 from memory_server.mcp.tools.answers import DEGRADED
-from memory_server.mcp.tools.fields import Project, QueryText, Since, Until
+from memory_server.mcp.tools.fields import Project, SearchText, Since, Until
 from memory_server.mcp.tools.message_fields import Messages, as_messages
+from memory_server.services import projects
 from memory_server.services.recall import Recalled, RecallService, RecallWish
+from memory_server.services.recent import RecentService
+
+NOTHING = "Nothing is stored here."
+
+FRAME = 60
+"""Tokens of an answer besides the list of the newest: the names of its fields, and the note."""
 
 MaxTokens = Annotated[int, Field(ge=100, le=8_000, strict=True)]
 
@@ -33,13 +44,23 @@ class RecallTools:
     """One question, one answer."""
 
     recalls: RecallService
+    recents: RecentService
 
     def tools(self) -> list[Tool]:
         return [Tool(self.recall, READS, evaluates=True, always=True)]
 
+    def _newest(self, max_tokens: int, project: str | None, caller: Caller) -> Recalled:
+        if project is not None and project != EVERYWHERE:
+            caller = replace(caller, project=projects.asked(project, caller))
+        recent = self.recents.recent(max_tokens - FRAME, caller)
+        text = "\n".join(recent.lines)
+        answer = Answered(text, (), round(weigh(text)), {})
+        note = f"The newest of {recent.project or 'what is about the user'}." if text else NOTHING
+        return Recalled(answer, (), note, recent.degraded)
+
     def recall(
         self,
-        query: QueryText,
+        query: SearchText,
         messages: Messages | None = None,
         max_tokens: MaxTokens = USUAL,
         project: Annotated[Project | None, Field(description="'*' = all equally")] = None,
@@ -51,6 +72,12 @@ class RecallTools:
         caller: Caller,
     ) -> Annotated[Recalled, RECALLED]:
         """Ask everything stored one question. Answers in sentences, best first, with date and ref: [m42] memory, [f key] fact, [t7] turn, [s3] short-term memory, [w name] prompt due."""
+        if not query:
+            if kinds or since or until:
+                raise Invalid(
+                    "An empty query lists the newest of all kinds: `kinds`, `since` and `until` need a question."
+                )
+            return self._newest(max_tokens, project, caller)
         wish = RecallWish(frozenset(kinds or Recallable), project, since, until)
         return self.recalls.recall(
             query, as_messages(messages or []), max_tokens, wish, caller, explain=explain

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import AfterValidator, Field, ValidatorFunctionWrapHandler, WithJsonSchema, WrapValidator
 
 from memory_server.answers.answer import Answer, field, made, rounded
 from memory_server.domain.caller import Caller
@@ -29,7 +29,12 @@ from memory_server.mcp.tools.fields import (
 )
 from memory_server.services.turns import TurnService
 
-MessageText = Annotated[str, Field(min_length=1, max_length=20_000), AfterValidator(not_blank), TEXT]
+MessageText = Annotated[
+    str,
+    Field(min_length=1, max_length=20_000),
+    AfterValidator(not_blank),
+    WithJsonSchema({"type": "string", "x-read": "content"}),
+]
 Summary = Annotated[str, Field(min_length=1, max_length=2_000), AfterValidator(not_blank), TEXT]
 
 
