@@ -57,7 +57,14 @@ def _hook(arguments: list[str]) -> None:
     data = b"" if sys.stdin.isatty() else sys.stdin.buffer.read()
     from memory_server.front.hook import answered
 
-    if not answered(arguments, os.environ, data):
+    try:
+        is_done = answered(arguments, os.environ, data)
+    except TimeoutError:
+        from memory_server.hook.main import late
+
+        late(arguments, os.environ)
+        return
+    if not is_done:
         from memory_server.hook.main import main as hook
 
         hook(arguments, os.environ, data)

@@ -136,15 +136,16 @@ def of_a_session(server_flags: Mapping[str, object], environment: Mapping[str, s
     return {name: value for name, value in variables.items() if value} | flags_of_session
 
 
-def reach(engine: Engine) -> socket.socket:
+def reach(engine: Engine, seconds: float = STARTING) -> socket.socket:
     """Connect to the engine, which is started where there is none.
 
     Raises:
+        TimeoutError: it takes longer.
         OSError: there can be none, such as in a sandbox without sockets.
     """
     if (link := running(engine)) is not None:
         return link
-    ends = time.monotonic() + STARTING
+    ends = time.monotonic() + seconds
     folder = own_folder()
     with _alone(folder / f"{engine.name}.starting", ends):
         if (link := running(engine)) is not None:

@@ -1,6 +1,7 @@
 """`memory-server hook EVENT` as a client of an engine. A person waits for it: it imports the standard library alone."""
 
 import json
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
@@ -15,18 +16,31 @@ PROMPT = "UserPromptSubmit"
 PATIENCE = 5.0
 """Seconds that an engine has to start and to answer. It gives up after 1.5 itself, once it has started."""
 
+BEFORE_A_PROMPT = 2.0
+"""The same before a prompt, for which a person waits. A first start can take longer; the next prompt has its engine."""
+
+LEAST = 0.1
+"""Seconds that an engine has to answer at least, however long its start took."""
+
 
 def answered(arguments: Sequence[str], environment: Mapping[str, str], data: bytes) -> bool:
     """Let an engine answer what the client said, and print that. Returns False where this process has to do its work:
     there can be no engine. Before a prompt nothing is said then.
+
+    Raises:
+        TimeoutError: an engine starts or runs, and does not answer in time.
     """
     flags_of_hook, needs_engine = dict(settings.flags_of(arguments[1:])), arguments[0] == PROMPT
     if not finding.may_be_used(flags_of_hook, environment):
         return needs_engine
     engine = finding.wanted(flags_of_hook, environment)
+    seconds = BEFORE_A_PROMPT if needs_engine else PATIENCE
+    ends = time.monotonic() + seconds
     try:
-        link = finding.running_for(engine) or (finding.reach(engine) if engine.has_memory else None)
+        link = finding.running_for(engine) or (finding.reach(engine, seconds) if engine.has_memory else None)
         text = data.decode()
+    except TimeoutError:
+        raise
     except (OSError, ValueError):
         return needs_engine
     if link is None:
@@ -39,9 +53,12 @@ def answered(arguments: Sequence[str], environment: Mapping[str, str], data: byt
         "environment": variables,
         "folder": str(defaults.folder()),
     }
-    with link, suppress(OSError, ValueError, KeyError):  # it has ended, or is too slow: a hook must not fail
-        link.settimeout(PATIENCE)
+    answer = ""
+    with link, suppress(ConnectionError, ValueError, KeyError):  # it has ended: a hook must not fail
+        link.settimeout(max(LEAST, ends - time.monotonic()))
         link.sendall(finding.hello(engine, hook=list(arguments), input=text, **members))
         with link.makefile("rb") as lines:
-            tell(json.loads(lines.readline())["answer"])
+            answer = json.loads(lines.readline())["answer"]
+    with suppress(OSError):  # the client has gone
+        tell(answer)
     return True

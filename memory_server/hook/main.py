@@ -29,6 +29,8 @@ from memory_server.where import Where
 PATIENCE = 1.5
 """Seconds that a hook waits for a lock: a person waits for the hook."""
 
+LATE = "the engine did not answer in time; where it was just starting, the next hook finds it"
+
 EVERY = "all"
 """The word that turns off every event."""
 
@@ -43,6 +45,12 @@ def main(arguments: Sequence[str], environment: Mapping[str, str], data: bytes) 
     with contextlib.suppress(OSError):  # the client has gone
         tell(answer)
     return 0
+
+
+def late(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Write into the log that nothing was said, since an engine did not answer in time."""
+    with contextlib.suppress(OSError):  # the folder of the log cannot be written
+        journal.failed(read(arguments[1:], environment).db, _now(), arguments[0], LATE)
 
 
 def answered(

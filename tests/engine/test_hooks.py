@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memory_server.front import finding
-from memory_server.hook import place
+from memory_server.hook import journal, place
 from tests import warm
 from tests.conftest import Servers, call, until
 from tests.engine.conftest import engines, folder
@@ -29,6 +29,11 @@ def hook(server: Servers, event: str, *arguments: str, **members: Any) -> str:
     )  # fmt: skip
     assert done.stderr == b""
     return done.stdout.decode()
+
+
+def log_of(server: Servers) -> str:
+    """The log of the hooks."""
+    return journal.path_of(server.db).read_text()
 
 
 def context(printed: str) -> str:
@@ -78,14 +83,36 @@ def test_a_hook_makes_neither_a_database_nor_an_engine_for_none(server: Servers,
     assert not folder(server).exists()
 
 
-async def test_a_hook_of_an_engine_that_is_stopped_says_nothing(server: Servers) -> None:
+async def test_a_hook_of_an_engine_that_is_stopped_says_nothing_and_doctor_tells_that(
+    server: Servers,
+) -> None:
     async with server() as client:
         await call(client, "memory_store", content="Deploys are on Thursday", type="decision")
         (engine,) = engines(server)
         os.kill(engine, signal.SIGSTOP)
-        assert hook(server, "SessionStart") == ""
+        assert hook(server, "UserPromptSubmit", prompt="When are deploys?") == ""
+        assert "UserPromptSubmit failed: the engine did not answer in time" in log_of(server)
+        doctor = server.command("doctor", "--embedder", "hashing")
+        report = subprocess.run(doctor, env={**os.environ, **server.env}, capture_output=True, check=False)
+        assert b"the last hook that failed: " in report.stdout
+        assert b"the engine did not answer in time" in report.stdout
         os.kill(engine, signal.SIGCONT)
         await call(client, "memory_stats")
+
+
+async def test_before_a_prompt_a_slow_start_of_an_engine_holds_nobody(server: Servers) -> None:
+    async with server("--engine", "off") as client:
+        await call(client, "memory_store", content="Deploys are on Thursday", type="decision")
+    engine = finding.wanted({"db": server.given, "embedder": "hashing"}, {**os.environ, **server.env})
+    folder(server).mkdir(mode=0o700)
+    path = folder(server) / f"{engine.name}.starting"
+    start = finding.lock(path)  # as the process that starts one has it
+    assert start is not None
+    assert hook(server, "UserPromptSubmit", prompt="On which day are deploys?") == ""
+    assert "UserPromptSubmit failed: the engine did not answer in time" in log_of(server)
+    assert engines(server) == []
+    finding.unlock(path, start)
+    assert "Thursday" in context(hook(server, "SessionStart"))
 
 
 async def test_events_that_are_off_do_nothing(server: Servers) -> None:
