@@ -31,9 +31,9 @@ WITH_WORD, WITH_WORD_OF_BEST = 0.03, 0.1
 """The same for a text with a telling word of the question. Of several questions, or where it asks for a sum, the best
 does not matter: the text may be another half of the answer."""
 
-OF_LIST, OF_SEVERAL, OF_TALK = 0.03, 0.07, 0.01
-"""Probability that is enough where a question asks for several things, where it is several questions, and for both
-where people talk: there a list lies in many lines, of which each is unlikely."""
+OF_SEVERAL, OF_TALK = 0.2, 0.01
+"""Probability that is enough where a question asks for several things, or is several questions; the same where people
+talk: there a list lies in many lines, of which each is unlikely."""
 
 USUAL = 800
 """Tokens of an answer unless a client names another limit. Of more, such a question gets all that fits."""
@@ -172,7 +172,7 @@ def _likely(question: str, hits: Sequence[Found], max_tokens: int) -> list[Found
     of_best = OF_SUM if parsed.adds_up else OF_BEST
     is_several = parsed.parts or parsed.adds_up or len(_ASKED.findall(question)) > 1
     of_best_with_word = 0.0 if is_several else WITH_WORD_OF_BEST
-    enough = _enough(OF_LIST if parsed.lists else OF_SEVERAL if is_several else 1.0, hits, max_tokens)
+    enough = _enough_of_several(hits, max_tokens) if is_several or parsed.lists else 1.0
     likely: list[Found] = []
     texts_with: Counter[str] = Counter()
     for hit in hits:
@@ -189,13 +189,11 @@ def _likely(question: str, hits: Sequence[Found], max_tokens: int) -> list[Found
     return likely
 
 
-def _enough(of_notes: float, hits: Sequence[Found], max_tokens: int) -> float:
-    """The probability that is enough for a text; `of_notes` is that of notes, 1 where one thing is asked for."""
-    if of_notes == 1.0:
-        return of_notes
+def _enough_of_several(hits: Sequence[Found], max_tokens: int) -> float:
+    """The probability that is enough for a text where several things are asked for."""
     if max_tokens > USUAL:
         return 0.0
-    return OF_TALK if relevance.is_talk([fold(hit.said) for hit in hits]) else of_notes
+    return OF_TALK if relevance.is_talk([fold(hit.said) for hit in hits]) else OF_SEVERAL
 
 
 def _begins_word(stem: str, folded: str) -> bool:

@@ -14,6 +14,10 @@ LONG = 300
 """Characters. In a longer text the kind must stand in the sentence that has the word of the question, or beside it."""
 
 
+FIRST = 2
+"""Texts, the best, of which one in the other script answers without a word of the question."""
+
+
 def is_there(question: str, texts: Sequence[str]) -> bool:
     """True if a text has each kind that the question asks for, beside the rarest of its words that the texts have."""
     kinds_asked = list(kinds.asked(question))
@@ -21,13 +25,16 @@ def is_there(question: str, texts: Sequence[str]) -> bool:
         return True
     folded = [fold(text) for text in texts]
     passages = [passage for text in texts for passage in _passages(text)]
+    # In the other script names are written differently.
+    first = {
+        passage for text in texts[:FIRST] if has_han(text) != has_han(question) for passage in _passages(text)
+    }
     talk = relevance.is_talk(folded)
     for asking, kind in kinds_asked:
         # What people say to each other leans on the lines before it.
         stems = [] if talk else _rarest(question, asking, folded)
         of_kind = [passage for passage in passages if kind.shown.search(passage)]
-        # In the other script names are written differently.
-        if not any(has_han(passage) != has_han(question) or _has(passage, stems) for passage in of_kind):
+        if not any(passage in first or _has(passage, stems) for passage in of_kind):
             return False
     return True
 

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memory_server.language.lazy import closed_list
+from memory_server.language.text import has_han
 
-_NUMBER = r"(?<![^\W\d_])\d|[一二两三四五六七八九十百千万半]"
+_NUMBER = r"(?<![^\W_])\d|[一二两三四五六七八九十百千万半]"
 """A number that does not belong to a name such as ed25519."""
 
 _OF_ANOTHER = "".join(rf"(?<!\b{word}\s)" for word in "my our mein meine meiner unsere unserer unser".split())
@@ -44,8 +45,15 @@ KINDS = (
     _kind(r"\be-?mail\saddress|mailadresse|邮箱", r"\S@\S|邮箱"),
     _kind(
         r"\b(?:home|postal)\saddress\b|['’]s\saddress\b|\badresse\svon\b|\banschrift\b|住址|的地址",
-        r"address|street|\bst\.|road|avenue|adresse|anschrift|stra(?:ß|ss)e|\bstr\.|\w(?:weg|platz|gasse)\b|\d{5}"
+        r"address|street|\bst\.|road|avenue|adresse|anschrift|stra(?:ß|ss)e|\bstr\.|\w(?:weg|platz|gasse)\b"
+        r"|\d{5}"
         r"|\blives?\b|wohn|[路街巷区栋楼号村住]|地址",
+    ),
+    _kind(
+        r"\bwhere\s(?:does|do|did)\s(?:\w+\s){1,3}live\b|\bwo\s(?:wohnt|wohnen|lebt)\b|住(?:在)?(?:哪|什么地方)",
+        r"\bliv(?:e|es|ed|ing)\b|\bmove[ds]?\b|moving|\bhome\b|house|\bflat\b|apartment|address|\bstays?\b"
+        r"|\bbased\b|\bfrom\b|(?-i:\bin\s[A-Z])"
+        r"|wohn|\blebt\b|zieht|zog\b|gezogen|haus|adresse|stra(?:ß|ss)e|(?-i:\baus\s[A-Z])|[住搬家]|地址",
     ),
     _kind(
         r"\bpass(?:word|code|phrase)\b|\bpasswort\b|\bkennwort\b|密码",
@@ -57,7 +65,9 @@ KINDS = (
     ),
     _kind(
         r"\bhow\sold\s(?:is|are|was)\b|\bwie\salt\s(?:ist|sind|war)\b|多大年纪|几岁|年龄",
-        rf"{_NUMBER}|\byears?\b|\bborn\b|jahr|geboren|岁",
+        r"\bage[ds]?\b|\bold(?:er)?\b|\byoung|\byears?\b|\bborn\b|birthday|\bturn(?:s|ed|ing)?\s\d"
+        r"|\b\d{1,3}(?=[,;)])|(?:\b(?:is|was|now|ist|war|jetzt|wird)|:)\s\d"
+        r"|jahr|jährig|\balt\b|geboren|geburtstag|岁|生|[老幼小]",
     ),
     _kind(
         r"\bhow\smuch\s(?:does|do|did|is|are|was|were)\b|\bthe\sprice\sof\b|kostet|gekostet|\bteuer\b|多少钱",
@@ -65,15 +75,19 @@ KINDS = (
     ),
     _kind(
         r"\bsalary\b|\bwages?\b|\bdoes\s[\w\s]{1,20}\searn\b|\bgehalt\b|\blohn\b|\bverdient\b|工资|月薪|薪水",
-        r"salary|wage|\bpa(?:y|id|ys)\b|earn|\b(?:an|per)\shour|gehalt|lohn|verdien|stunde|工资|薪|[月年]入|个月",
+        r"salary|wage|\bpa(?:y|id|ys)\b|earn|\b(?:an|per)\shour|gehalt|lohn|verdien|stunde|工资|薪|[月年]入"
+        r"|[\d一二两三四五六七八九千百万块元][^。；，]{0,3}个月|[每个]月[^。；，]{0,4}[\d一二两三四五六七八九千百万]",
     ),
     _kind(
         r"\b(?:what|which)\scolou?r\b|\bwelche\sfarbe|颜色",
-        r"colou?r|farbe|\#[0-9a-f]{3,6}|\b(?:red|blue|green|white|black|gr[ae]y|yellow|orange|brown|pink|purple|silver|beige)\b"
+        r"colou?r|farbe|\#[0-9a-f]{3,6}|\b(?:red|blue|green|white|black|gr[ae]y|yellow|orange|brown|pink"
+        r"|purple|silver|beige)\b"
         r"|\b(?:rot|blau|grün|wei(?:ß|ss)|schwarz|grau|gelb|braun|rosa|lila|silbern)|[色红蓝绿白黑灰黄橙棕紫粉]",
     ),
     _kind(
-        r"\b(?:what|which)\s(?:school|university|college)\b|\bwelche\s(?:hoch)?schule\b|在哪[里儿]?上学|哪[所个]?(?:学校|大学)",
+        r"\b(?:what|which)\s(?:school|university|college)\b|\bwhere\s(?:did"
+        r"|does)\s(?:\w+\s){1,3}(?:go\sto\s(?:school|university|college)|study)\b|\bwelche\s(?:hoch)?schule\b"
+        r"|在哪[里儿]?上学|哪[所个]?(?:学校|大学)",
         r"school|universit|college|academy|\bstud(?:y|ie)|graduat|degree|schul|studi|abschluss|学|毕业",
     ),
     _kind(
@@ -82,7 +96,8 @@ KINDS = (
     ),
     _kind(
         r"\b(?:what|which)\s(?:car|make\sof\scar)\b|\bwelches\sauto\b|什么车|哪[种辆]车",
-        r"\bcar\b|\bdriv|\bvan\b|vehicle|\bauto\b|wagen|\bf[äu]hrt?\b|toyota|ford|\bvw\b|volkswagen|bmw|audi|mercedes|opel"
+        r"\bcar\b|\bdriv|\bvan\b|vehicle|\bauto\b|wagen|\bf[äu]hrt?\b|toyota|ford|\bvw\b|volkswagen|bmw|audi"
+        r"|mercedes|opel"
         r"|skoda|fiat|renault|peugeot|honda|nissan|tesla|volvo|\bkia\b|hyundai|[车开]",
     ),
     _kind(
@@ -100,6 +115,86 @@ KINDS = (
     ),
     _kind(
         r"\bhow\s(?:tall|heavy)\b|\bwie\s(?:schwer|gro(?:ß|ss))\s(?:ist|sind)\b|多高|身高|多重|体重", _NUMBER
+    ),
+    _kind(
+        r"\bfavou?rite\b|\blieblings\w+|最喜欢|最爱",
+        r"favou?rite|\blikes?\b|\bloves?\b|\bprefers?\b|\benjoys?\b|\bbest\b|\bfan\b|liebling|\bmag\b"
+        r"|\bliebt\b|\bgern|am\sliebsten"
+        r"|\bsteht\sauf\b|喜欢|爱|偏好|最好|习惯",
+    ),
+    _kind(
+        r"\b(?:first|last|middle|maiden|given|family)\sname\b|\bsurname\b|\b(?:vor|nach|mädchen|familien)name",
+        r"(?-i:\b[A-ZÄÖÜ][\w'’-]+\s(?:(?:van|von|de|der|la)\s)*[A-ZÄÖÜ][\w'’-]+)|[\u4e00-\u9fff]{2}|name",
+    ),
+    _kind(
+        r"\b(?:what|which)\s(?:brand|make|manufacturer|model)\b|\b(?:brand|make|model)\sof\b"
+        r"|\bwelche\smarke\b|\bwelche[rsmn]?\s(?:hersteller|modell)\b|什么(?:牌子|品牌|型号)|哪个(?:牌子|品牌)",
+        r"brand|\bmade\sby\b|\bmodel\b|marke|hersteller|modell|牌|型号|品牌|(?-i:\b[A-Z]{2,}\b|[A-Z]\w*\d"
+        r"|[a-z,]\s(?!Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun)[A-Z])",
+    ),
+    _kind(
+        r"\b(?:have|has)\s(?:any\s)?(?:children|kids)\b|\bhat\s(?:\w+\s){1,2}kinder\b"
+        r"|\bhow\smany\s(?:grand)?(?:children|kids|daughters|sons)\b"
+        r"|\bwie\sviele\s(?:kinder|töchter|söhne|enkel)|几个(?:孩子|儿子|女儿|孙)|几口人",
+        "child|kid|daughter|\\bsons?\\b|twin|kind|tochter|töchter|s[oö]hn|enkel|zwilling|孩|娃|儿子|女儿|孙|口人",
+    ),
+    _kind(
+        r"\bhow\smany\s(?:siblings|brothers|sisters)\b|\bwie\sviele\s(?:geschwister|brüder|schwestern)"
+        r"|几个(?:兄弟|姐妹)",
+        "sibling|brother|sister|twin|geschwister|bruder|brüder|schwester|兄|弟|姐|妹",
+    ),
+    _kind(
+        r"\b(?:shoe|clothing|dress|shirt|ring|trouser)\ssize\b|\bschuhgröße|kleidergröße|konfektionsgröße"
+        r"|ringgröße|鞋码|几码|多大码|尺码",
+        rf"{_NUMBER}|(?-i:\b(?:X?S|M|X*L)\b)|码|号",
+    ),
+    _kind(
+        r"\bstar\ssign\b|\bzodiac\b|sternzeichen|星座|属什么",
+        r"sign|zodiac|aries|taurus|gemini|cancer|\bleo\b|virgo|libra|scorpio|sagittarius|capricorn|aquarius"
+        r"|pisces|sternzeichen"
+        r"|widder|stier|zwilling|krebs|löwe|jungfrau|waage|skorpion|schütze|steinbock|wassermann|fische|座|属"
+        r"|birth|born|geburt|生",
+    ),
+    _kind(
+        r"\b(?:what|which)\sinstruments?\b|\bwelches\sinstrument\b|什么乐器|哪种乐器",
+        r"instrument|piano|guitar|violin|cello|flute|drum|trumpet|clarinet|saxo|organ|harp|accordion|viola"
+        r"|trombone|ukulele|oboe|horn"
+        r"|klavier|gitarre|geige|bratsche|flöte|schlagzeug|trompete|klarinette|orgel|harfe|akkordeon|posaune"
+        r"|琴|笛|鼓|号|箫|筝|琶|胡|乐器|吉他",
+    ),
+    _kind(
+        r"\ballerg(?:ic|y|ies)\b|\ballergi(?:en|e|sch)\b|过敏",
+        r"allerg|intoleran|\bhives\b|\brash\b|reaction|unverträglich|verträgt|must\snot|cannot|can't|avoid"
+        r"|darf\sk?nicht|过敏|不能|忌",
+    ),
+    _kind(
+        r"\b(?:passport|id|account|iban|insurance|policy|customer|tax|membership|serial|order"
+        r"|reference)\snumber\b|\biban\b"
+        r"|(?:ausweis|konto|kunden|steuer|versicherten|policen|mitglieds|serien|bestell|auftrags)nummer|(?:护照"
+        r"|账|卡|身份证|客户|订单|会员|保单)号",
+        r"\d(?:[\s/.-]*[\dA-Z]){2,}|\bnumber\b|nummer|号",
+    ),
+    _kind(
+        r"\b(?:what|which)\sbank\b|\bwelcher\sbank\b|哪[家个]银行|什么银行",
+        r"bank|sparkasse|building\ssociety|credit\sunion|account|konto|ing\b|n26|银行|行|账户",
+    ),
+    _kind(
+        r"\b(?:web\s?site|url|homepage|domain)\b|\b(?:webseite|internetseite|webadresse)\b|网址|网站",
+        r"\.[a-z]{2,6}\b|https?:|www|web|url|homepage|domain|site|seite|online|网",
+    ),
+    _kind(
+        r"\b(?:what|which)\s(?:religion|nationality)\b|\bwelche\s(?:religion|nationalität|konfession)\b|什么宗教"
+        r"|哪国人|国籍",
+        r"relig|church|mosque|temple|synagog|christ|catholic|protestant|muslim|jew|hindu|buddh|nation|citizen"
+        r"|passport|\bfrom\b|kirche|moschee"
+        r"|kathol|evangel|jüd|staats|pass\b|stammt|kommt\saus|教|国|来自|(?-i:\b[A-Z]\w+(?:ish|ian|ese|isch)\b)",
+    ),
+    _kind(
+        r"\b(?:what|which)\slanguages?\b|\bwelche\ssprachen?\b|哪[些种几门]*(?:语言|外语)|什么语言",
+        r"language|speak|sprache|spricht|语|话|\b\w*(?:english|german|french|spanish|italian|chinese|polish"
+        r"|turkish|arabic|russian|dutch|japanese"
+        r"|englisch|deutsch|französisch|spanisch|italienisch|polnisch|türkisch|russisch|python|rust|java|go"
+        r"|sql)\b",
     ),
     _kin(
         r"wife|husband|spouse|ehefrau|ehemann|frau\svon|mann\svon",
@@ -124,9 +219,25 @@ KINDS = (
 )
 
 _NAME = re.compile(r"(?<!^)(?<![.?!:]\s)(?<![\"“'‘])\b[A-Z][a-z]+[A-Za-z]*\b")
-_GERMAN_NAME = re.compile(r"\b(?:Herrn?|Frau|Familie|Firma)\s+(?:Dr\.\s+)?([A-ZÄÖÜ][\w-]+)")
+_GERMAN_NAME = re.compile(
+    r"\b(?:Herrn?|Frau|Familie|Firma)\s+(?:Dr\.\s+)?([A-ZÄÖÜ][\w-]+)"
+    r"|\b(?:von|bei|nach)\s(?!(?:Herrn?|Frau|Hause|Feierabend|Ostern|Weihnachten|Plan|Bedarf|Absprache|Mittag"
+    r"|Mitternacht|Regen|Schnee"
+    r"|Hitze|Gewitter|Sturm|Frost|Nacht|Montag|Dienstag|Mittwoch|Donnerstag|Freitag|Samstag"
+    r"|Sonntag)\b)([A-ZÄÖÜ][\w-]+)(?=\s?[?]|\s[a-zäöü])"
+)
+_SURNAMES = (
+    "王李张刘陈杨赵黄吴徐孙胡朱郭罗宋郑谢韩唐冯邓曹彭曾萧蔡潘袁董苏魏"
+    "蒋杜沈姜崔钟陆汪范廖贾韦邹孟熊秦邱侯尹薛段雷龚郝戴贺邵"
+)
+"""Frequent surnames that are seldom part of another word."""
+
+_CHINESE_NAME = re.compile(
+    rf"([{_SURNAMES}])(?:老师|医生|大夫|阿姨|叔叔?|姨|伯伯|经理|总|先生|女士|太太|师傅|教授|老板|主任|奶奶|爷爷|姐|哥|工|导)|[小老]([{_SURNAMES}])"
+)
 _GERMAN = re.compile(
-    r"^\W*(?:(?:\w+\s)?we(?:r|m|n|lche[mnrs]?)|(?:\w+\s)?was|wann|wie(?:viel)?|wo(?:f[uü]r|her|hin|mit)?|warum)\b",
+    r"^\W*(?:(?:\w+\s)?we(?:r|m|n|lche[mnrs]?)|(?:\w+\s)?was|wann|wie(?:viel)?|wo(?:f[uü]r|her|hin|mit)?"
+    r"|warum)\b",
     re.I,
 )
 _NO_NAME = closed_list(r"""
@@ -147,9 +258,12 @@ def asked(question: str) -> Iterator[tuple[str, Kind]]:
 def names(question: str) -> list[str]:
     """The proper names of a question in English or German that are plain: Airbnb, Frau Nolte.
 
-    In German, where each noun has a capital, it is the word after Herr or Frau. A heading has too many capitals.
+    In German, where each noun has a capital, it is the word after Herr or Frau, and the one after von, bei or nach. In
+    Chinese it is the surname before a title. A heading has too many capitals.
     """
+    if has_han(question):
+        return [match[1] or match[2] for match in _CHINESE_NAME.finditer(question)]
     if _GERMAN.search(question):
-        return [match[1] for match in _GERMAN_NAME.finditer(question)]
+        return [match[1] or match[2] for match in _GERMAN_NAME.finditer(question)]
     found = [match[0] for match in _NAME.finditer(question) if not _NO_NAME.search(match[0])]
     return found if 2 * len(found) <= len(question.split()) else []

@@ -18,7 +18,7 @@ from memory_server.domain.relevance import Boost, Names, Numbers, Places
 from memory_server.language import kinds, query, question
 from memory_server.language.dates import Span
 from memory_server.language.query import Query
-from memory_server.language.text import fold, is_chinese
+from memory_server.language.text import fold, has_han, is_chinese
 from memory_server.services.gathering import Item, KindSearch, Scores, Thing
 from memory_server.services.meaning import Meaning
 
@@ -209,7 +209,7 @@ class Ordering(Generic[Thing]):
         names = kinds.names(self.question.core)
         terms = {term for name in names for term in query.parse(name).terms} & self.scores[-1].unknown
         terms.difference_update(query.parse(self.candidates[0].search.first_project or "").terms)
-        stems = map(query.stem, terms)
+        stems = [*map(query.stem, terms), *filter(has_han, names)]
         return any(all(stem not in candidate.text for candidate in self.candidates) for stem in stems)
 
     def _repeated(self, shown: Sequence[Candidate[Thing]]) -> tuple[list[float], list[float]]:
