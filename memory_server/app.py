@@ -39,6 +39,7 @@ from memory_server.services.nearness import Nearness
 from memory_server.services.projects import ProjectService
 from memory_server.services.recall import RecallService
 from memory_server.services.recent import RecentService
+from memory_server.services.reminders import ReminderService
 from memory_server.services.reminding import RemindingService
 from memory_server.services.reranking import Reranking
 from memory_server.services.resume import ResumeService
@@ -50,7 +51,7 @@ from memory_server.services.timeline import TimelineService
 from memory_server.services.turns import TurnService
 from memory_server.services.user_words import UserWordsService
 from memory_server.services.waking import WakingService
-from memory_server.settings import Settings
+from memory_server.settings import Settings, is_month_first
 from memory_server.sqlite import temporary
 from memory_server.sqlite.database import Database as File
 from memory_server.transfer import copying
@@ -118,6 +119,7 @@ class Services:
         self.long_term = LongTermService(
             database, self.triggers[0], random.random, allow_secrets=secrets, count_access=counts
         )
+        self.reminders = ReminderService(self.long_term, segmenter.segment, is_month_first)
 
     def _add_questions(self, segmenter: JiebaSegmenter, learning: Learning) -> None:
         """Add what reads all kinds of memory."""

@@ -39,10 +39,10 @@ SHORT_TERM = [
     *["get_memory_stats", "cleanup_memories", "get_frequent_conversation"],
 ]
 LONG_TERM = [
-    *["add_long_term_memory", "update_long_term_memory", "delete_long_term_memory"],
+    *["remind", "add_long_term_memory", "update_long_term_memory", "delete_long_term_memory"],
     *["list_long_term_memories", "search_long_term_memories", "get_memory_context", "test_trigger"],
 ]
-ALL_TOOLS = ["recall", *MEMORIES, *GRAPH, *FACTS, *CONVERSATION, *SHORT_TERM, *LONG_TERM]
+ALL_TOOLS = ["recall", "forget", *MEMORIES, *GRAPH, *FACTS, *CONVERSATION, *SHORT_TERM, *LONG_TERM]
 READING = [
     *["recall", "memory_search", "memory_get", "memory_stats", "graph_explore", "memory_related"],
     *["read_memory", "list_memories", "smart_resume", "retrieve_memories"],
@@ -308,7 +308,7 @@ async def test_memories_bear_the_default_project_or_none_if_told_so_and_the_sess
         ({"toolsets": "long_term"}, LONG_TERM),
         ({"read_only": True}, READING),
         ({"tools": "memory_stats,memory_get"}, ["memory_get", "memory_stats"]),
-        ({"exclude_tools": "memory_delete, memory_update"}, [*ALL_TOOLS[:4], *ALL_TOOLS[6:]]),
+        ({"exclude_tools": "memory_delete, memory_update"}, [*ALL_TOOLS[:5], *ALL_TOOLS[7:]]),
         ({"read_only": True, "exclude_tools": "memory_stats"}, [*READING[:3], *READING[4:]]),
         ({"toolsets": "memories", "tools": "memory_get", "read_only": True}, ["memory_get"]),
     ],
@@ -342,7 +342,10 @@ async def test_a_read_only_server_counts_no_access(server: Servers) -> None:
     [
         (["--toolsets", "memory"], "No toolset `memory`. Did you mean `memories`?"),
         (["--tools", "memory_serch"], "No tool `memory_serch`. Did you mean `memory_search`?"),
-        (["--exclude-tools", "dream"], "No tool `dream`. There are: recall, memory_store, memory_search"),
+        (
+            ["--exclude-tools", "dream"],
+            "No tool `dream`. There are: recall, forget, memory_store, memory_search",
+        ),
         (
             ["--tools", "memory_store", "--read-only"],
             "The settings --toolsets, --tools, --exclude-tools and --read-only",

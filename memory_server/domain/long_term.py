@@ -1,5 +1,6 @@
 """Long-term memories: prompts that are returned when their trigger is true; and the quarantine of failing triggers."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -24,6 +25,9 @@ SHORTEST = timedelta(hours=1)
 
 LONGEST = timedelta(hours=24)
 """The longest quarantine: each trigger is evaluated again after a day at most."""
+
+
+_TOLD = re.compile(r"(?<![\w.$'\"])told\b(?!['\"])")
 
 
 class Order(StrEnum):
@@ -111,6 +115,17 @@ class Watch(NamedTuple):
     quarantined_until: str | None
     slow: bool
     cooldown: int
+    changed_at: str
+
+    @property
+    def is_reminder(self) -> bool:
+        """True if its trigger looks at when it was told: then it is told once for each time that it is due."""
+        return _TOLD.search(self.trigger) is not None
+
+    @property
+    def told(self) -> str | None:
+        """Return when it was woken last, if it has not been changed since."""
+        return self.fired_at if self.fired_at and self.fired_at > self.changed_at else None
 
     @property
     def doubtful(self) -> bool:

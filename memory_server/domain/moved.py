@@ -30,7 +30,7 @@ _BLOCKS = _CONJUNCTIONS | _set(
 
 _ATTITUDE = re.compile(
     r"(?:say|said|tell|told|ask|answer|think|thought|know|knew|believe|hope|expect|want|wish|decid|plan|promis|agree|hear|"
-    r"heard|learn|see|saw|find|found|show|check|test|wonder|rememb|forg[eo]t|remind|explain|describ|announc|claim|mean|"
+    r"heard|learn|see|saw|find|found|show|check|test|wonder|rem(?:emb|ind)|forg[eo]t|explain|describ|announc|claim|mean|"
     r"suggest|propos|order|request|schedul|cancel|book|mov|postpon|shift|notif|inform|warn|invit|report|writ|wrote|read|"
     r"confirm|reserv|need|try|tri|refus|offer|allow|forbid|like|lov|hat|seem|let|make|made|help)(?:e?s|e?d|ied|ies|ing|e)?"
 )

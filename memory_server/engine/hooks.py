@@ -16,7 +16,9 @@ def answer(
     """Return what a hook prints, of what the client sent it in a folder."""
 
     def say(event: Event, settings: HookSettings) -> str:
-        return main.said(event, settings, services.database, services.reminding.remind)
+        return main.said(
+            event, settings, services.database, services.reminding.remind, services.reminding.waking
+        )
 
     with acting.as_(None):
         return main.answered(arguments, environment, data, folder, say)

@@ -23,6 +23,7 @@ from memory_server.hook.output import tell
 from memory_server.hook.prompt import Remind, prompt
 from memory_server.hook.settings import HookSettings, read
 from memory_server.hook.start import start
+from memory_server.services.waking import WakingService
 from memory_server.storage.database import Database
 from memory_server.where import Where
 
@@ -99,12 +100,20 @@ def _clock() -> datetime:
     return datetime.now(UTC)
 
 
-def said(event: Event, settings: HookSettings, database: Database, remind: Remind | None) -> str:
-    """Say what the model should know of an event. `remind` gives what a prompt brings to mind, where an engine can."""
+def said(
+    event: Event,
+    settings: HookSettings,
+    database: Database,
+    remind: Remind | None,
+    waking: WakingService | None = None,
+) -> str:
+    """Say what the model should know of an event. `remind` gives what a prompt brings to mind, and `waking` judges
+    which reminders are due, where an engine can.
+    """
     caller = Caller(settings.client, event.session or settings.session, settings.here(event.folder))
     match event.name:
         case Name.START | Name.SUBAGENT:
-            return start(event, database, caller, settings)
+            return start(event, database, caller, settings, waking)
         case Name.PROMPT:
             return "" if remind is None else prompt(event, settings, database, caller, remind)
         case _ if settings.read_only:

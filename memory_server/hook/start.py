@@ -7,6 +7,7 @@ from memory_server.hook.settings import HookSettings
 from memory_server.language.tokens import estimate
 from memory_server.services.injections import InjectionService
 from memory_server.services.resume import ResumeService, Wording
+from memory_server.services.waking import Reminders, WakingService
 from memory_server.storage.database import Database
 
 LONGEST = 2000
@@ -27,8 +28,14 @@ AGAIN = frozenset(["resume", *EMPTIED])
 client's file: VS Code runs the hooks of Claude Code too."""
 
 
-def start(event: Event, database: Database, caller: Caller, settings: HookSettings) -> str:
-    """Brief the model on what is known of the project; say nothing where nothing is.
+def start(
+    event: Event,
+    database: Database,
+    caller: Caller,
+    settings: HookSettings,
+    waking: WakingService | None = None,
+) -> str:
+    """Brief the model on what is known of the project and on reminders that are due; say nothing where nothing is.
 
     The context of a subagent holds nothing of its session's: it is a session of its own, under its own name.
     """
@@ -36,7 +43,8 @@ def start(event: Event, database: Database, caller: Caller, settings: HookSettin
     reader = event.agent if is_subagent else event.session
     if reader and event.source not in AGAIN and injections.was_briefed(reader):
         return ""
-    resumed = ResumeService(database, settings.learns).resume(
+    reminders = Reminders(waking, not settings.read_only) if waking and not is_subagent else None
+    resumed = ResumeService(database, settings.learns, reminders).resume(
         framing.room(OF_A_SUBAGENT if is_subagent else LONGEST), frozenset(), WORDING, caller
     )
     if not resumed.briefing.said:

@@ -41,7 +41,7 @@ _ORDERS = closed_list(rf"""
         |(?:add|adjust|answer|apply|ask|bump|build|change|check|clean|clear|close|commit|compare|compute|configure|continue|convert|copy
         |correct|create|debug|delete|deploy|describe|disable|document|draft|drop|edit|enable|explain|extend|extract|fetch|find|finish|fix
         |format|generate|get|give|help|implement|improve|insert|install|investigate|keep|list|look|make|measure|merge|migrate|move|note
-        |open|optimi[sz]e|plan|prepare|print|publish|push|put|read|rebase|refactor|release|remember|remind|remove|rename|repair|replace
+        |open|optimi[sz]e|plan|prepare|print|publish|push|put|read|rebase|refactor|release|rem(?:ember|ind|ove)|rename|repair|replace
         |reply|report|reset|restart|restore|review|revert|rewrite|run|save|schedule|search|send|set|show|simplify|sort|split|start
         |stop|store|suggest|summari[sz]e|switch|tell|test|translate|turn|undo|update|upgrade|use|verify|wire|write)\s)
     |^(?:(?:请|麻烦|帮|把|将|给我?|让|再|先|然后|顺便|继续|去)(?!假)|(?:改|加|写|看|查|删|修|跑|运行|更新|提交|部署|检查|添加|创建|生成|解释|总结|翻译|列出|告诉我|整理|准备|发送|安装|测试|实现)(?!了|过|完|好|在))

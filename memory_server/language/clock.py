@@ -40,7 +40,7 @@ class Clock:
     """A time of the day, and the text around it. `exact` is false where only a part of the day is named."""
 
     time: time
-    rest: str
+    remainder: str
     exact: bool
 
 
@@ -51,13 +51,13 @@ def split(text: str) -> Clock | None:
         ValueError: there is no such time, or there are two.
     """
     part = re.search(_PART_OF_DAY, text)
-    rest = _without(text, part) if part else text
+    remainder = _without(text, part) if part else text
     name = (part["part"] or part["han"]) if part else ""
     for pattern in _CLOCKS:
-        match = re.search(pattern, rest)
+        match = re.search(pattern, remainder)
         if match is not None:
-            return Clock(_time(match, name), _without(rest, match), exact=True)
-    return Clock(time(_PARTS[name]), rest, exact=False) if name else None
+            return Clock(_time(match, name), _without(remainder, match), exact=True)
+    return Clock(time(_PARTS[name]), remainder, exact=False) if name else None
 
 
 def _time(match: re.Match[str], part: str) -> time:

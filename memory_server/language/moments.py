@@ -159,7 +159,7 @@ def read(text: str, now: datetime, *, month_first: bool = True, ahead: bool = Fa
 
     A day or a month without a year is the last one, or the next one with `ahead`.
     """
-    folded = _normal(text)
+    folded = normal(text)
     calendar = Calendar(now, ahead, month_first)
     try:
         whole = _day(folded, calendar)
@@ -168,13 +168,13 @@ def read(text: str, now: datetime, *, month_first: bool = True, ahead: bool = Fa
         at = clock.split(folded)
         if at is None:
             return None
-        span = _day(at.rest, calendar) if at.rest else calendar.day(now.date())
+        span = _day(at.remainder, calendar) if at.remainder else calendar.day(now.date())
         return None if span is None else _at(span, at)
     except (ValueError, OverflowError, KeyError):
         return None
 
 
-def _normal(text: str) -> str:
+def normal(text: str) -> str:
     folded = " ".join(fold(text).split()).strip(" ,!?。，")
     for pattern, replacement in _SAME:
         folded = re.sub(pattern, replacement, folded)

@@ -17,7 +17,7 @@ LENGTHS = "seconds, or 90 minutes, 12h, 7d, 2 weeks, 3 months, until Friday"
 
 
 class Use(StrEnum):
-    """What a moment is for: of the words for a span of time, each use takes another moment of it."""
+    """Purposes of a moment: of the words for a span of time, each use takes another moment of it."""
 
     SINCE = "since"
     UNTIL = "until"

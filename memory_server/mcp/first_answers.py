@@ -21,7 +21,7 @@ chosen the tools that it leaves out can be called all the same."""
 
 IN_CORE = (
     *("recall", "forget", "memory_store", "memory_get", "memory_update", "graph_connect", "graph_explore"),
-    *("write_memory", "read_memory", "smart_resume", "add_long_term_memory"),
+    *("write_memory", "read_memory", "smart_resume", "remind", "add_long_term_memory"),
 )
 
 LISTEN = "subscriptions/listen"

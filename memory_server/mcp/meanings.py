@@ -35,7 +35,8 @@ NOUNS: Mapping[str, str] = {
         "fact": "fact facts key keys kv setting settings variable",
         "edge": "edge edges relation relations relationship relationships",
         "turn": "turn turns conversation conversations message messages chat history",
-        "trigger": "trigger triggers reminder reminders prompt prompts longterm",
+        "trigger": "trigger triggers prompt prompts longterm",
+        "reminder": "reminder reminders alarm",
         "short": "shortterm",
     }.items()
     for word in words.split()
@@ -48,6 +49,7 @@ TOOLS: Mapping[tuple[str, str], _Tools] = {
     ("store", "edge"): ("graph_connect",),
     ("store", "turn"): ("register_memory",),
     ("store", "trigger"): ("add_long_term_memory",),
+    ("store", "reminder"): ("remind",),
     ("store", "short"): ("add_short_term_memory",),
     ("find", "memory"): FIND,
     ("find", "fact"): (*FIND[:1], "read_memory"),
@@ -77,6 +79,9 @@ TOOLS: Mapping[tuple[str, str], _Tools] = {
     ("delete", "turn"): ("delete_turn",),
     ("delete", "trigger"): ("delete_long_term_memory",),
     ("delete", "short"): ("delete_short_term_memories",),
+    ("list", "reminder"): ("list_long_term_memories",),
+    ("update", "reminder"): ("remind",),
+    ("delete", "reminder"): ("delete_long_term_memory",),
 }
 
 OWN_WORDS: Mapping[str, _Tools] = {

@@ -27,6 +27,7 @@ EXAMPLES: Mapping[str, Any] = {
     "name": "example",
     "pattern": "example",
     "trigger": "match_keys(messages, ['example'])",
+    "when": "tomorrow at 9",
 }
 """Values of required parameters in a call that works; the schema says the others. They are in no store: a model may
 copy them."""

@@ -28,6 +28,7 @@ TITLES: Mapping[str, str] = {
     "get_memory_stats": "Count short-term memories",
     "cleanup_memories": "Clean up short-term memories",
     "get_frequent_conversation": "Busiest conversation",
+    "remind": "Remind",
     "add_long_term_memory": "Add a reminder",
     "update_long_term_memory": "Change a reminder",
     "delete_long_term_memory": "Delete a reminder",

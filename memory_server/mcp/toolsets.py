@@ -24,5 +24,5 @@ def toolsets(services: Services) -> dict[str, list[Tool]]:
         "facts": FactTools(services.facts, services.resume).tools(),
         "conversation": TurnTools(services.turns).tools(),
         "short_term": ShortTermTools(services.short_term).tools(),
-        "long_term": LongTermTools(services.long_term).tools(),
+        "long_term": LongTermTools(services.long_term, services.reminders).tools(),
     }

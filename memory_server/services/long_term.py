@@ -12,6 +12,7 @@ from memory_server.domain.long_term import (
     RANDOM,
     LongTermChange,
     LongTermDraft,
+    LongTermId,
     LongTermMemory,
     Order,
     Wake,
@@ -54,11 +55,16 @@ NO_TIME = "no time was left for it"
 
 @dataclass(frozen=True, slots=True)
 class Woken:
-    """A memory that comes back, and why: what its trigger found, or nothing when it comes by chance."""
+    """A memory that comes back, and why: what its trigger found, or nothing when it comes by chance.
+
+    `reason` is that without anything that was said.
+    """
 
     name: str
     prompt: str
     why: str | None = None
+    id: LongTermId | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,11 +256,12 @@ class LongTermService:
         caller: Caller,
         *,
         draws: int = RANDOM,
+        marks: bool = True,
     ) -> Awakening:
         """Judge the triggers of a conversation, of the caller's project and of no project: the memories that wake.
 
         The one that woke last comes at the end. One whose last wake in this session is not as long ago as its cooldown
-        rests. `draws` of the others are drawn at random.
+        rests. `draws` of the others are drawn at random. Without `marks` the caller calls `mark` for what it tells.
         """
         judged = self._waking.judged(messages, conversation, participants, caller)
         watched, skipped = judged.watched, judged.skipped
@@ -273,11 +280,11 @@ class LongTermService:
         kept_reasons = self._waking.kept([value.kept for _, value in awake])
         if self.count_access:
             reasons = [(watch.id, why) for (watch, _), why in zip(awake, kept_reasons, strict=True)]
-            record(self.database, outcomes, reasons, caller)
+            record(self.database, outcomes, reasons if marks else [], caller)
         return Awakening(
             [
-                Woken(watch.name, prompts[watch.id], value.why)
-                for watch, value in awake
+                Woken(watch.name, prompts[watch.id], value.why, watch.id, reason)
+                for (watch, value), reason in zip(awake, kept_reasons, strict=True)
                 if watch.id in prompts
             ],
             [Woken(watch.name, prompts[watch.id]) for watch in drawn if watch.id in prompts],
@@ -295,6 +302,25 @@ class LongTermService:
             elsewhere,
             tuple(filter(None, [unavailable(outcome for _, outcome in outcomes), *skipped])),
         )
+
+    def due(self, caller: Caller) -> list[Woken]:
+        """Return the memories that wake without any message, such as reminders; `mark` records those that are told."""
+        return self.search([], None, {}, caller, draws=0, marks=False).activated
+
+    def mark(self, prompts: Sequence[Woken], caller: Caller) -> None:
+        """Record that these memories were told."""
+        if prompts and self.count_access:
+            record(
+                self.database,
+                [],
+                [(woken.id, woken.reason) for woken in prompts if woken.id is not None],
+                caller,
+            )
+
+    def holds(self, trigger: str, messages: Sequence[Message], at: datetime | None = None) -> bool | None:
+        """Return the value of a trigger that was never told; None where it has none."""
+        outcome = self._judge(trigger, messages, "test", at)
+        return outcome.holds if isinstance(outcome, Value) else None
 
     def try_out(
         self, trigger: str, messages: Sequence[Message], at: datetime | None

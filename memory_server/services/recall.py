@@ -36,7 +36,7 @@ from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
 
 if TYPE_CHECKING:
-    from memory_server.services.long_term import LongTermService
+    from memory_server.services.long_term import LongTermService, Woken
 
 WANTED = 50
 """Texts of each kind that a question looks for: more than the longest answer has."""
@@ -123,13 +123,17 @@ class RecallService:
 
         Prompts whose trigger holds for the messages or the question come first.
         """
-        woken, asleep = self._woken([*messages, Message("user", text)], wish, caller)
+        due, asleep = self._woken([*messages, Message("user", text)], wish, caller)
+        woken = [_of_woken(memory) for memory in due]
         found = self.find(text, wish, caller, reranked=True)
         note, problems = found.note, (*asleep, *found.problems)
         hits = found.hits if found.answered else []
         answer = recall.compose(text, woken, hits, max_tokens - _weight(note, problems), explain=explain)
         vain = wish == RecallWish() and not hits and not found.problems and self.learning.wants(text, caller)
         self._record(text, answer.items, caller, found.answered, vain)
+        if self.long_term is not None:
+            shown_ids = {hit.id for hit in answer.items if hit.kind is Recallable.WOKEN}
+            self.long_term.mark([memory for memory in due if memory.id in shown_ids], caller)
         return Recalled(
             answer, answer.items if explain else (), note or (None if hits else NOTHING), problems
         )
@@ -171,16 +175,12 @@ class RecallService:
 
     def _woken(
         self, messages: Sequence[Message], wish: RecallWish, caller: Caller
-    ) -> tuple[list[Found], tuple[Problem, ...]]:
+    ) -> tuple[list["Woken"], tuple[Problem, ...]]:
         """Return the prompts whose trigger holds, and why there may be more."""
         if self.long_term is None or Recallable.WOKEN not in wish.kinds:
             return [], ()
-        result = self.long_term.search(messages, None, {}, caller, draws=0)
-        prompts = [
-            Found(Recallable.WOKEN, f"w {memory.name}", memory.prompt, None, 1.0, why=memory.why)
-            for memory in result.activated
-        ]
-        return prompts, result.degraded
+        result = self.long_term.search(messages, None, {}, caller, draws=0, marks=False)
+        return result.activated, result.degraded
 
     def _record(self, text: str, shown: Sequence[Found], caller: Caller, answers: bool, vain: bool) -> None:
         """Count the accesses, and keep what the question teaches."""
@@ -195,6 +195,12 @@ class RecallService:
             self.learning.asked(tx, text, memory_ids, caller, answers=answers, vain=vain)
 
         self.database.later(mark)
+
+
+def _of_woken(memory: "Woken") -> Found:
+    return Found(
+        Recallable.WOKEN, f"w {memory.name}", memory.prompt, None, 1.0, why=memory.why, id=memory.id or 0
+    )
 
 
 def _weight(note: str | None, problems: Sequence[Problem]) -> int:

@@ -10,6 +10,7 @@ from memory_server.domain import recall
 from memory_server.domain.caller import Caller
 from memory_server.domain.injection import Injected, Mention, Reminder
 from memory_server.domain.long_term import LongTermId
+from memory_server.domain.message import Message
 from memory_server.domain.recall import Found, Recallable
 from memory_server.language import query, sentences
 from memory_server.language.small_talk import is_small_talk
@@ -49,7 +50,7 @@ class RemindingService:
         with self.database.read() as tx:
             told_rows = tx.hook_injections.in_context(caller.session) if caller.session else set()
         awake = frozenset(LongTermId(id) for kind, id in told_rows if kind is Injected.WOKEN)
-        due = self.waking.due(_judged(prompt), awake, caller)
+        due = self.waking.due([Message("user", _judged(prompt))], awake, caller)
         text = telling(prompt, READ)
         hits: list[Found] = []
         if not all(map(is_small_talk, query.parse(text).terms)):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from memory_server.domain.briefing.choice import HEADROOM, Briefing, Frame, Heading, Item, brief
 from memory_server.domain.briefing.context import Context, Part, context_of
@@ -38,9 +38,6 @@ from memory_server.services.learning import open_ones
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
 
-if TYPE_CHECKING:
-    from memory_server.services.long_term import LongTermService
-
 PER_ITEM = 25
 """Tokens: of each heading so many facts and memories are looked at as items of this length would fill the answer."""
 
@@ -71,6 +68,14 @@ Disputes = Mapping[MemoryId, Sequence[MemoryId]]
 
 NOTED = 4
 """Tokens of the name of a note."""
+
+
+class Prompts(Protocol):
+    """Gives the prompts that are due without any message, each with `prompt`, and records which of them were told."""
+
+    def due(self, caller: Caller) -> Sequence[Any]: ...
+
+    def mark(self, prompts: Sequence[Any], caller: Caller) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,17 +140,21 @@ class _Updates:
 
 @dataclass(frozen=True, slots=True)
 class ResumeService:
-    """`learns` is off where open questions are not told. Where `long_term` is None no prompt is due."""
+    """`learns` is off where open questions are not told. Where `prompts` is None no prompt is due."""
 
     database: Database
     learns: bool = True
-    long_term: "LongTermService | None" = None
+    prompts: "Prompts | None" = None
 
     def resume(self, max_tokens: int, include: frozenset[Part], wording: Wording, caller: Caller) -> Resumed:
         """Brief on the caller's project and session, in an answer of at most so many tokens. Reads only."""
         considered = min(max_tokens // PER_ITEM, CONSIDERED)
         self.database.settle()
-        due = self.long_term.search([], None, {}, caller, draws=0).activated if self.long_term else []
+        due = (
+            [(prompt, of_prompt(prompt.prompt)) for prompt in self.prompts.due(caller)]
+            if self.prompts
+            else []
+        )
         with self.database.read() as tx:
             note = projects.unknown(tx, caller.project) if caller.project.is_given else None
             caller = projects.known(tx, caller)
@@ -169,7 +178,7 @@ class ResumeService:
             *of_facts,
             *_of_memories(learnt, session, disputes, reader, updates),
             *(of_session(session, reader) if session else []),
-            *(of_prompt(woken.prompt) for woken in due),
+            *(item for _, item in due),
             *(of_question(question.text, question.asked_at, reader) for question in questions),
         ]
         titles = {Heading.LAST_SESSION: title(session, reader, caller.session)} if session else {}
@@ -178,6 +187,8 @@ class ResumeService:
         overhead = wording.overhead(skipped) + (weigh_json(note) + NOTED if note else 0)
         room = HEADROOM * max_tokens - overhead
         briefing = brief(items, frame, room / 2 if include else room)
+        if self.prompts:
+            self.prompts.mark([prompt for prompt, item in due if item in briefing.said], caller)
         context = context_of(briefing.said, include, room - briefing.cost) if include else None
         tokens = overhead + briefing.cost + (context.cost if context else 0)
         return Resumed(briefing, round(tokens), now, context, skipped, note)

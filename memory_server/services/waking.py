@@ -77,33 +77,48 @@ class WakingService:
         participants: Mapping[str, Any],
         caller: Caller,
         told_ids: frozenset[LongTermId] = frozenset(),
+        *,
+        only_reminders: bool = False,
     ) -> Judged:
         """Judge the triggers of a conversation, of the caller's project and of no project; not those in `told_ids`,
-        those in quarantine and those that are cooling down."""
+        those in quarantine and those that are cooling down. A reminder knows itself when it was told."""
         with self.database.read() as tx:
             where = projects.conversation(tx, conversation, caller)
             conversation_ids = places(tx, [conversation, None], caller)
             watch_lists = tx.each([partial(tx.long_term.watches, place) for place in conversation_ids])
-            watched = tuple(watch for watches in watch_lists for watch in watches)
+            watched = tuple(
+                watch
+                for watches in watch_lists
+                for watch in watches
+                if watch.is_reminder or not only_reminders
+            )
             now, skipped = tx.now, tuple(tx.skipped)
             cooling = _cooling(tx, watched, caller)
-        asleep = cooling | told_ids
+        asleep = cooling | told_ids.difference(watch.id for watch in watched if watch.is_reminder)
         judged = [watch for watch in watched if not rests(watch, now) and watch.id not in asleep]
         situation = self.situation(messages, where, datetime.fromisoformat(now), participants)
         doubtful = sum(watch.doubtful for watch in judged)
-        outcomes = self.judge([watch.trigger for watch in judged], situation, doubtful)
+        outcomes = self.judge([_script(watch) for watch in judged], situation, doubtful) if judged else []
         tally.time_out(sum(map(_is_late, outcomes)))
         return Judged(now, watched, cooling, tuple(zip(judged, outcomes, strict=True)), skipped)
 
-    def due(self, prompt: str, told_ids: frozenset[LongTermId], caller: Caller) -> list[Due]:
-        """Return the memories that a prompt of a session wakes; the client's session may be a conversation of the file.
+    def due(
+        self,
+        messages: Sequence[Message],
+        told_ids: frozenset[LongTermId],
+        caller: Caller,
+        *,
+        only_reminders: bool = False,
+    ) -> list[Due]:
+        """Return the memories that messages of a session wake; the client's session may be a conversation of the file.
 
         Nothing is recorded: `mark_woken` does that for those that are said.
         """
         with self.database.read() as tx:
             session = caller.session
             conversation = session if session and tx.conversations.find(session) else None
-        awake = self.judged([Message("user", prompt)], conversation, {}, caller, told_ids).awake
+        judged = self.judged(messages, conversation, {}, caller, told_ids, only_reminders=only_reminders)
+        awake = judged.awake
         if not awake:
             return []
         with self.database.read() as tx:
@@ -128,6 +143,32 @@ class WakingService:
         if not self.allow_secrets and find_secret("\n".join(dict.fromkeys(reasons))) is not None:
             reasons = ["" if find_secret(reason) else reason for reason in reasons]
         return [reason[:MAX_WHY] for reason in reasons]
+
+
+def _script(watch: Watch) -> str:
+    """Return a trigger that can be evaluated: a reminder is told in milliseconds when it was told last."""
+    if not watch.is_reminder:
+        return watch.trigger
+    milliseconds = datetime.fromisoformat(watch.told).timestamp() * 1000 if watch.told else 0
+    return f"var told={milliseconds:.0f};{watch.trigger}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reminders:
+    """The reminders that are due at the start of a session."""
+
+    waking: WakingService
+    records: bool = True
+
+    def due(self, caller: Caller) -> list[Due]:
+        return self.waking.due([], frozenset(), caller, only_reminders=True)
+
+    def mark(self, prompts: Sequence[Due], caller: Caller) -> None:
+        """Record that these were told."""
+        if prompts and self.records:
+            self.waking.database.record(
+                lambda tx: mark_woken(tx, [(due.id, due.why) for due in prompts], caller)
+            )
 
 
 def _is_late(outcome: Outcome) -> bool:

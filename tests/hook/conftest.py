@@ -60,6 +60,11 @@ class Hooks:
         assert (done.returncode, done.stderr) == (0, "")
         return Said(done.stdout)
 
+    def of_engine(self, event: str, **given: Any) -> str:
+        """What an engine prints for an event."""
+        fields = {"session_id": "s1", "cwd": str(self.project), "hook_event_name": event, **given}
+        return self._answered((event, "--db", self.given), json.dumps(fields))
+
     def _answered(self, words: Sequence[str], sent: str) -> str:
         """What an engine answers a hook."""
         if isinstance(self.place, Path) and not (self.place.exists() and self.place.stat().st_size):

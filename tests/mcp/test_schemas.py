@@ -165,6 +165,10 @@ ANSWERS: dict[str, list[dict[str, Any]]] = {
         {"pattern": "cache", "conversation_id": "c", "undo": True},
         {"pattern": "cache", "conversation_id": "c", "purge": True},
     ],
+    "remind": [
+        {"text": "Call the dentist", "when": "tomorrow at 9"},
+        {"text": "Call the dentist", "when": "when I mention the dentist"},
+    ],
     "add_long_term_memory": [
         {"name": "Mum", "prompt": "She likes orchids.", "trigger": "match_keys(messages, ['生日'])"},
         {"name": "always", "prompt": "p", "trigger": "true", "createdContext": "c"},

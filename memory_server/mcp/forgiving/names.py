@@ -54,11 +54,15 @@ NEAR: Mapping[str, tuple[str, ...]] = {
     "undo": ("restore", "undelete"),
     "until": ("before", "created before", "to", "end", "end date", "date to", "to date"),
     "updatedContext": ("context",),
+    "when": ("at", "time", "date", "due", "on", "due date", "remind at", "topic", "schedule"),
     "value": ("content", "text", "data", "val"),
 }  # fmt: skip
 """Other names of a parameter that mean only this one. `purge` has none: what erases for good is never guessed."""
 
 NEAR_IN_A_TOOL: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "remind": {
+        "text": ("content", "what", "message", "prompt", "reminder", "task", "note", "about", "title")
+    },
     "forget": {
         "refs": ("ref", "id", "ids", "handle", "handles", "memory id", "memory ids"),
         "what": ("query", "text", "words", "content"),

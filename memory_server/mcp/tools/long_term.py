@@ -19,6 +19,7 @@ from memory_server.mcp.tools.answers import DELETION, Deletion, degraded, elsewh
 from memory_server.mcp.tools.fields import INTEGER, NO_MOMENT, OBJECT, TEXT, Purge, Undo, not_blank, small
 from memory_server.mcp.tools.message_fields import Conversation, GivenMessage, Messages, as_messages
 from memory_server.services.long_term import Awakening, Example, LongTermService, Woken
+from memory_server.services.reminders import Hints, Reminded, ReminderService
 from memory_server.triggers import MOST_BYTES, Failure, Value
 from memory_server.triggers.wrapping import unwrapped
 
@@ -74,6 +75,8 @@ Participants = Annotated[
 ]
 Cooldown = Annotated[int, Field(ge=0, le=525_600, strict=True), INTEGER]
 CooldownMinutes = Annotated[Cooldown, WithJsonSchema({"type": "integer", "description": "minutes"})]
+ReminderText = Annotated[str, Field(min_length=1, max_length=2_000), AfterValidator(not_blank), TEXT]
+When = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(not_blank), TEXT]
 Examples = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=2_000), AfterValidator(not_blank)]],
     Field(max_length=20),
@@ -155,6 +158,7 @@ def _reasons(reasons: list[tuple[str, str]]) -> list[NamedReason]:
     return [NamedReason(*reason) for reason in reasons]
 
 
+REMINDED = Answer(Reminded, "name when trigger", field("moved?", usual=False))
 UPDATED = Answer(UpdatedLongTerm, "name dry_run? warnings")
 DELETED = Answer(DeletedLongTerm, *DELETION, "restored?")
 LISTED = Answer(
@@ -195,14 +199,22 @@ TRIGGER_TEST = Answer(
 )
 
 
+HINTS = Hints(
+    "told once; for later, call remind again with this text", "told each time; to end it, forget w:{name}"
+)
+"""How a reminder says what can be done with it."""
+
+
 @dataclass(frozen=True, slots=True)
 class LongTermTools:
     """Prompts that are returned when their trigger is true."""
 
     long_term: LongTermService
+    reminders: ReminderService
 
     def tools(self) -> list[Tool]:
         return [
+            Tool(self.remind, WRITES, evaluates=True),
             Tool(self.add_long_term_memory, WRITES, evaluates=True),
             Tool(self.update_long_term_memory, DESTROYS, evaluates=True),
             Tool(self.delete_long_term_memory, DESTROYS),
@@ -211,6 +223,16 @@ class LongTermTools:
             Tool(self.get_memory_context, READS),
             Tool(self.test_trigger, READS, evaluates=True),
         ]
+
+    def remind(
+        self,
+        text: ReminderText,
+        when: Annotated[When, Field(description="on Friday at 9, every Monday, when we talk about X")],
+        *,
+        caller: Caller,
+    ) -> Annotated[Reminded, REMINDED]:
+        """Remind the user at a time or topic, in words."""
+        return self.reminders.remind(text, when, HINTS, caller)
 
     def add_long_term_memory(
         self,

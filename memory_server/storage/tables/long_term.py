@@ -20,7 +20,9 @@ _COLUMNS = """
     error, failures, quarantined_until, cooldown
 """
 
-_WATCH = 'id, name, "trigger", fired_at, error, failures, quarantined_until, slow, cooldown'
+_WATCH = """
+    id, name, "trigger", fired_at, error, failures, quarantined_until, slow, cooldown, coalesce(updated_at, created_at)
+"""
 
 _ORDER = {
     Order.NAME: "(SELECT key FROM json_each(:places) WHERE value = conversation_id), error IS NULL, name",

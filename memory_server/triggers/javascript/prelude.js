@@ -421,7 +421,7 @@
   // In an explanation, what was read of the present date.
   const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'];
   const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
-  const { getTime, getHours, getMinutes } = NativeDate.prototype;
+  const { getTime, getHours, getMinutes, getFullYear, getMonth, getDate, getDay } = NativeDate.prototype;
   const two = (number) => (number < 10 ? '0' : '') + number;
   const clock = (date) => 'the time is ' + two(apply(getHours, date, [])) + ':' + two(apply(getMinutes, date, []));
   const SAID = {
@@ -446,6 +446,67 @@
     };
     hidden(NativeDate.prototype, name, getter[name]);
   }
+
+  // ------------------------------------------------------------------ reminders
+
+  const MINUTE = 60000;
+  const MOMENT = fixed(/^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)$/, '');
+  const EVERY = fixed(/^(\d{1,4}) (minute|hour|day|weekday|week|month|year)s?$/, '');
+  const LENGTHS = { __proto__: null, minute: MINUTE, hour: 60 * MINUTE };
+  const DAYS_OF = { __proto__: null, day: 1, weekday: 1, week: 7 };
+  const MONTHS_OF = { __proto__: null, month: 1, year: 12 };
+  const DAY = 24 * 60 * MINUTE;
+
+  // The occurrence number k of what comes again by the calendar: the last day of a month that has no such day.
+  function occurrence(first, months, days, k) {
+    const month = apply(getMonth, first, []) + k * months;
+    const end = new NativeDate(apply(getFullYear, first, []), month + 1, 0);
+    const day = apply(getDate, first, []);
+    const last = apply(getDate, end, []);
+    return new NativeDate(
+      apply(getFullYear, first, []), month, (months > 0 && day > last ? last : day) + k * days,
+      apply(getHours, first, []), apply(getMinutes, first, [])
+    );
+  }
+
+  // The latest occurrence that has come.
+  function latest(first, count, unit) {
+    const begin = apply(getTime, first, []);
+    const length = LENGTHS[unit];
+    if (length !== undefined) return begin + floor((now - begin) / (count * length)) * count * length;
+    const days = count * (DAYS_OF[unit] ?? 0);
+    const months = count * (MONTHS_OF[unit] ?? 0);
+    let k = floor((now - begin) / (DAY * (days + 31 * months)));
+    while (apply(getTime, occurrence(first, months, days, k + 1), []) <= now) k++;
+    while (k > 0 && apply(getTime, occurrence(first, months, days, k), []) > now) k--;
+    if (unit === 'weekday') while (k > 0 && apply(getDay, occurrence(first, months, days, k), []) % 6 === 0) k--;
+    return apply(getTime, occurrence(first, months, days, k), []);
+  }
+
+  function momentOf(text) {
+    const parts = typeof text === 'string' ? apply(exec, MOMENT, [text]) : null;
+    if (parts === null) throw new TypeError("the second argument of due must be a local time, such as '2026-11-27T09:00'");
+    return new NativeDate(+parts[1], parts[2] - 1, +parts[3], +parts[4], +parts[5]);
+  }
+
+  hidden(globalThis, 'due', function due(told, moment, every) {
+    touch('Date');
+    const first = momentOf(moment);
+    let last = apply(getTime, first, []);
+    if (every !== undefined) {
+      const parts = typeof every === 'string' ? apply(exec, EVERY, [every]) : null;
+      if (parts === null || +parts[1] === 0) throw new TypeError("the third argument of due must be a length of time, such as '2 weeks'");
+      if (last <= now) last = latest(first, +parts[1], parts[2]);
+    }
+    if (last > now || told >= last) {
+      if (explaining) tell(last > now ? 'it is not due yet' : 'it has been told');
+      return false;
+    }
+    const date = new NativeDate(last);
+    const day = apply(getDate, date, []) + ' ' + MONTHS[apply(getMonth, date, [])] + ' ' + apply(getFullYear, date, []);
+    tell('due since ' + DAYS[apply(getDay, date, [])] + ', ' + day + ', ' + two(apply(getHours, date, [])) + ':' + two(apply(getMinutes, date, [])));
+    return true;
+  });
 
   // Dates in words are in `locale`, which is compiled when they are first needed.
   let words = null;
@@ -706,6 +767,7 @@
     accessor('messages', () => seen().messages);
     accessor('participants', () => seen().participants);
     accessor('conversation_id', () => seen().conversation_id);
+    accessor('told', () => (touch('text'), 0));
     frozen(evaluate(UNNAMED));
     frozen(runTrigger);
     const names = ownKeys(globalThis);
