@@ -57,6 +57,10 @@ NEIGHBOURS = 3
 CUT = 0.3
 """Least share of the best hit's rank with which a neighbour joins: below, none was an answer."""
 
+NEARLY = 0.9
+"""Least share of its rank with which what probably replaces a memory comes before it: with .8 questions about other
+things lost their answer, with .95 outdated ones stayed first."""
+
 LEAST = 0.05
 """Probability below which a hit is left out, unless it is the best: that keeps 84 to 100 % of the answers."""
 
@@ -194,6 +198,23 @@ def with_neighbours(hits: list[Hit], near: Sequence[Edge], candidates: Sequence[
                 why=replace(neighbour.why, edge=str(edge)),
             )
     return _ordered(joined.values())
+
+
+def behind_updates(hits: Sequence[Hit], updates: Iterable[tuple[int, int]]) -> list[Hit]:
+    """The hits, each that another one probably replaces right behind that one, where both answer nearly as well.
+
+    `updates` are pairs of ids, the newer memory first; of a line of several, the last pair first.
+    """
+    ordered = list(hits)
+    by_id = {int(hit.memory.id): hit for hit in hits}
+    for new, old in updates:
+        newer, older = by_id.get(new), by_id.get(old)
+        if newer is None or older is None or newer.rank < NEARLY * older.rank:
+            continue
+        if ordered.index(newer) > ordered.index(older):
+            ordered.remove(older)
+            ordered.insert(ordered.index(newer) + 1, older)
+    return ordered
 
 
 def with_linked(hits: Sequence[Hit], linked: Mapping[MemoryId, Sequence[Linked]]) -> list[Hit]:

@@ -171,10 +171,11 @@ def _hits(
     if not candidates:
         return []
     ids = [hit.memory.id for hit in candidates]
-    successors, near, linked = tx.together(
+    successors, near, linked, updates = tx.together(
         lambda: tx.edges.successors(ids),
         lambda: tx.edges.strongest(ids[0], ranking.NEIGHBOURS),
         lambda: tx.edges.answering(ids[: kind_search.limit], LINKED_CONTENT),
+        lambda: tx.likely_updates.among(ids),
     )
     candidate_ids = {hit.memory.id for hit in candidates}
     holding = [id for id in successors.values() if id not in successors and id not in candidate_ids]
@@ -185,7 +186,7 @@ def _hits(
     candidate_ids = {hit.memory.id for hit in candidates}
     unseen = [id for edge in near for id in (edge.source, edge.target) if id not in candidate_ids]
     hits = ranking.with_neighbours(hits, near, [*candidates, *_joining(tx, unseen, kind_search)])
-    hits = _restated_last(hits, vectors)
+    hits = _restated_last(ranking.behind_updates(hits, updates), vectors)
     joined_ids = {hit.memory.id for hit in hits[: kind_search.limit]} - {*ids[: kind_search.limit]}
     if joined_ids:
         linked |= tx.edges.answering(joined_ids, LINKED_CONTENT)

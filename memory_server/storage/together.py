@@ -11,13 +11,18 @@ E = TypeVar("E")
 
 
 class Together(Protocol):
-    """Takes two, three or five reads, and returns their results in the same order."""
+    """Takes two to five reads, and returns their results in the same order."""
 
     @overload
     def __call__(self, a: Callable[[], A], b: Callable[[], B], /) -> tuple[A, B]: ...
 
     @overload
     def __call__(self, a: Callable[[], A], b: Callable[[], B], c: Callable[[], C], /) -> tuple[A, B, C]: ...
+
+    @overload
+    def __call__(
+        self, a: Callable[[], A], b: Callable[[], B], c: Callable[[], C], d: Callable[[], D], /
+    ) -> tuple[A, B, C, D]: ...
 
     @overload
     def __call__(

@@ -20,12 +20,14 @@ from memory_server.domain.ranking import (
     LEAST,
     LEXICAL_WEIGHT,
     MEANING_WEIGHT,
+    NEARLY,
     NEIGHBOUR_WEIGHT,
     PRIOR_WEIGHT,
     SUPERSEDED_WEIGHT,
     Hit,
     Literal,
     Why,
+    behind_updates,
     fts5_idf,
     in_order,
     likely,
@@ -50,6 +52,26 @@ def hit(id: int, rank: float, score: float | None = None) -> Hit:
 def line(*ids: int) -> dict[MemoryId, MemoryId]:
     """Each superseded by the next."""
     return {MemoryId(old): MemoryId(new) for old, new in pairwise(ids)}
+
+
+@pytest.mark.parametrize(
+    ("updates", "order"),
+    [
+        ([(3, 1)], [2, 3, 1, 4]),
+        ([(3, 2), (2, 1)], [3, 2, 1, 4]),
+        ([(1, 3)], [1, 2, 3, 4]),
+        ([(4, 1)], [1, 2, 3, 4]),
+        ([(9, 1), (1, 9)], [1, 2, 3, 4]),
+        ([(2, 1), (1, 2)], [1, 2, 3, 4]),
+        ([], [1, 2, 3, 4]),
+    ],
+)
+def test_what_is_probably_replaced_comes_right_behind_what_answers_nearly_as_well(
+    updates: list[tuple[int, int]], order: list[int]
+) -> None:
+    hits = [hit(1, 1.0), hit(2, 0.97), hit(3, NEARLY), hit(4, NEARLY - 0.01)]
+    assert [each.memory.id for each in behind_updates(hits, updates)] == order
+    assert sorted(behind_updates(hits, updates), key=id) == sorted(hits, key=id)
 
 
 def order(hits: list[Hit], successors: Mapping[MemoryId, MemoryId]) -> list[int]:

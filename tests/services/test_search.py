@@ -7,8 +7,9 @@ import pytest
 
 from memory_server.domain import parts
 from memory_server.domain.caller import Caller
-from memory_server.domain.memory import Filter, Memory, MemoryDraft, MemoryId, MemoryType
+from memory_server.domain.memory import Filter, Memory, MemoryChange, MemoryDraft, MemoryId, MemoryType
 from memory_server.domain.moment import timestamp
+from memory_server.domain.notice import LikelyUpdate, Thing
 from memory_server.domain.ranking import LEAST
 from memory_server.embedding import Embedder
 from memory_server.errors import Hint, Mend, Problem, Unavailable
@@ -143,6 +144,26 @@ def test_hits_are_in_the_order_of_their_rank_and_likely_ones_alone_are_shown_on_
         hit.memory.id for hit in every if hit.memory.id == 1 or hit.score >= LEAST
     ]
     assert len(some) < len(every)
+
+
+def test_what_a_memory_may_replace_comes_behind_it_until_somebody_says_more(
+    service: SearchService, memories: MemoryService, store: Store, database: Database, clock: Clock
+) -> None:
+    store("The tablet app needs Android 11", importance=10)
+    store("Gardens need water in May")
+    store("The tablet app needs Android 13 soon")
+
+    def order() -> list[int]:
+        return found(service, "Which Android does the tablet app need?", mode="keyword")
+
+    with database.write() as tx:
+        assert tx.likely_updates.among([1, 2, 3]) == [(3, 1)]
+        assert tx.likely_updates.among([1, 2]) == tx.likely_updates.among([]) == []
+        tx.likely_updates.insert(LikelyUpdate(Thing("fact", 1, "f app.android"), Thing("memory", 3, "m3")))
+    assert order() == [3, 1, 2]
+    clock.advance(seconds=1)
+    memories.update(MemoryId(1), MemoryChange(tags=("checked",)), Caller())
+    assert order() == [1, 3, 2]
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,7 @@ ASKED: dict[str, Callable[[Transaction], Any]] = {
     "linked": lambda tx: tx.edges.answering([MemoryId(1), MemoryId(2)], 80),
     "peers": lambda tx: tx.peers.find(["text"], 0.6, Filter(type=MemoryType.ERROR, project="p"), 10),
     "meaning": lambda tx: tx.embeddings.nearest(Embedded.MEMORIES, 1, VECTOR, Filter(project="p"), 10),
+    "likely updates": lambda tx: tx.likely_updates.among([1, 2]),
     "meaning of days": lambda tx: tx.embeddings.nearest_within(1, VECTOR, Filter(), "2020-01", "2021-01", 10),
     "meaning of days of a project": lambda tx: tx.embeddings.nearest_within(
         1, VECTOR, WANTED, "2020", "2021", 10

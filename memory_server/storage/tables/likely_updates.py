@@ -1,5 +1,6 @@
 """The table `likely_updates`: what probably replaces what, until a client has said so or has changed one of the two."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memory_server.domain.notice import LikelyUpdate, Thing
@@ -48,6 +49,24 @@ class LikelyUpdates:
             item = Thing(kind, id, f"f {key}" if kind == "fact" else f"{kind[0]}{id}")
             likely.append(LikelyUpdate(memory, item) if newer else LikelyUpdate(item, memory))
         return likely
+
+    def among(self, ids: Sequence[int]) -> list[tuple[int, int]]:
+        """Return the pairs of these memories of which the first probably replaces the second, the latest found
+        first.
+        """
+        rows = self.tx.rows(
+            f"""
+            SELECT u.memory_id, u.item_id, u.newer
+            FROM likely_updates AS u
+            JOIN memories AS m ON m.id = u.memory_id
+            WHERE u.kind = 'memory' AND u.memory_id IN (SELECT value FROM json_each(:ids))
+                AND u.item_id IN (SELECT value FROM json_each(:ids))
+                AND m.updated_at <= u.found_at AND NOT m.replaced AND {_UNCHANGED}
+            ORDER BY u.id DESC
+            """,
+            {"ids": self.tx.array(ids)},
+        )
+        return [(memory_id, id) if newer else (id, memory_id) for memory_id, id, newer in rows]
 
 
 @dataclass(frozen=True, slots=True)

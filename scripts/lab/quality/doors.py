@@ -5,7 +5,7 @@ import os
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -22,12 +22,13 @@ from memory_server.demo import call, embedded
 from memory_server.domain.caller import Caller
 from memory_server.domain.confidence import Signals
 from memory_server.domain.embedding import Embedded
-from memory_server.domain.memory import Filter, MemoryDraft, MemoryType, Stored
+from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType, Stored
 from memory_server.domain.moment import timestamp
 from memory_server.domain.similar import Compared
 from memory_server.embedding import Embedder
 from memory_server.mcp.tools import fields
-from memory_server.services import retrieval, search
+from memory_server.services import comparing, retrieval, search
+from memory_server.services.comparing import Written
 from memory_server.services.gathering import KindSearch
 from memory_server.services.meaning import Meaning, Unanswered
 from memory_server.services.memories import MemoryService
@@ -77,6 +78,15 @@ class Unmerged(MemoryService):
         return Compared()
 
 
+class Comparing(MemoryService):
+    """Compares each memory with those before it, as a server does, and merges none."""
+
+    __slots__ = ()
+
+    def _compared(self, tx: Tx, written: Written, without: Collection[MemoryId]) -> Compared:
+        return dataclasses.replace(comparing.compare(tx, written, self.texts, without), twin=None)
+
+
 class NoSegmenter:
     """The dictionary serves only the search for near-duplicates; to load it takes a second for each store."""
 
@@ -84,9 +94,11 @@ class NoSegmenter:
         return [text]
 
 
-def unmerged(service: MemoryService) -> MemoryService:
-    """The same service, which merges nothing."""
+def unmerged(service: MemoryService, compared: bool = False) -> MemoryService:
+    """The same service, which merges nothing; `compared`: it looks for what a memory may replace all the same."""
     own = {each.name: getattr(service, each.name) for each in dataclasses.fields(MemoryService) if each.init}
+    if compared:
+        return Comparing(**own)
     return Unmerged(**{**own, "segmenter": NoSegmenter()})
 
 
@@ -96,17 +108,26 @@ class ServicesDoor:
     Accesses are not counted, so that no question changes what the next one finds.
     """
 
-    def __init__(self, services: app.Services, set_clock: Callable[[datetime], None]) -> None:
+    def __init__(
+        self, services: app.Services, set_clock: Callable[[datetime], None], compared: bool = False
+    ) -> None:
+        self._compared = compared
         self._queue = services.queue
         self._search = dataclasses.replace(services.search, count_access=False)
         self._set_clock = set_clock
-        self._memories = unmerged(services.memories)
+        self._memories = unmerged(services.memories, compared)
         self._last = datetime.now(UTC)
 
     def store(self, memories: Sequence[Memory]) -> list[int]:
         self._last = max((each.time for each in memories if each.time), default=self._last) + LATER
         self._set_clock(self._last)
-        ids: list[int] = [stored(self._memories, memory).memory.id for memory in memories]
+        ids: list[int] = []
+        if self._compared:
+            self._queue.warm_up()
+        for memory in memories:
+            ids.append(stored(self._memories, memory).memory.id)
+            if self._compared:  # the next one is compared by meaning
+                self._queue.drain()
         self._queue.warm_up()
         self._queue.drain()
         return ids
@@ -173,10 +194,12 @@ def built(
 
 
 @contextmanager
-def through_services(embedder: Embedder, postgres: str | None = None) -> Iterator[Door]:
+def through_services(
+    embedder: Embedder, postgres: str | None = None, compared: bool = False
+) -> Iterator[Door]:
     """The services on a temporary database."""
     with built(embedder, postgres) as (services, set_clock):
-        yield ServicesDoor(services, set_clock)
+        yield ServicesDoor(services, set_clock, compared)
 
 
 class McpDoor:

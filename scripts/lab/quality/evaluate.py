@@ -80,7 +80,11 @@ def main() -> None:
         _print(saved.load(given.show))
         return
     embedder = RememberedEmbedder(BundledEmbedder(), given.vectors)
-    opened: Opened = through_mcp if given.mcp else partial(through_services, postgres=given.postgres)
+    opened: Opened = (
+        through_mcp
+        if given.mcp
+        else partial(through_services, postgres=given.postgres, compared=given.compared)
+    )
     results: list[Result] = []
     for store in _stores(given):
         began = time.perf_counter()
@@ -124,6 +128,7 @@ def _arguments() -> argparse.Namespace:
     add("--held", action="store_true", help="the part of the own set that was put aside, and only it")
     add("--cut", type=int, metavar="N", help="stores cut to N memories around the evidence")
     add("--joined", action="store_true", help="all these stores in one")
+    add("--compared", action="store_true", help="look for what each memory may replace, as a server does")
     add("--modes", type=_modes, default=[*MODES, *BASELINES], help=f"of {','.join([*MODES, *BASELINES])}")
     add("--mcp", action="store_true", help="through a server over stdio, not through the services")
     add("--postgres", metavar="ADDRESS", help="on this PostgreSQL database, a new tenant for each store")
