@@ -1,9 +1,13 @@
 """The flags of the server, known without the settings, whose import takes longer than the first answers."""
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 
 PREFIX = "MEMORY_SERVER_"
 """Of the environment variables of the settings."""
+
+HERE: Mapping[str, str] = os.environ
+"""The environment of this process."""
 
 SERVE = "serve"
 
@@ -55,3 +59,21 @@ def value_of(name: str, server_flags: Mapping[str, object], environment: Mapping
     )
     value = server_flags.get(name, next(variables, ""))
     return "true" if value is True else str(value)
+
+
+def of_hook(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """`--name value` and `--name=value` as they are, known or not; a switch has no value."""
+    words = iter(arguments)
+    for word in words:
+        flag, equals, value = word.partition("=")
+        if flag.startswith("--"):
+            name = flag[2:].replace("-", "_")
+            if equals:
+                yield name, value
+            else:
+                yield name, "true" if name in SWITCHES else next(words, "")
+
+
+def runtime_folder() -> str:
+    """The user's folder for sockets, as the environment names it; '' where it does not."""
+    return HERE.get("XDG_RUNTIME_DIR", "")

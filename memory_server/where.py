@@ -2,9 +2,8 @@
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 SCHEMES = ("postgresql", "postgres")
@@ -12,8 +11,7 @@ SCHEMES = ("postgresql", "postgres")
 DEFAULT_TENANT = "default"
 
 
-@dataclass(frozen=True, slots=True)
-class Postgres:
+class Postgres(NamedTuple):
     """A tenant of a database; `url` is a connection string of libpq. As text it is shown without its password.
 
     `prepares`: prepare statements that run often. Not behind an old pooler that gives each transaction another

@@ -137,7 +137,7 @@ def test_only_the_settings_read_the_environment() -> None:
     assert readers == {
         "__main__.py",
         "settings.py",
-        "hook/settings.py",
+        "flags.py",
         "cli/install/clients.py",
         "cli/install/launch.py",
         "cli/install/trial.py",

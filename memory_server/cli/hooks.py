@@ -11,7 +11,7 @@ from memory_server.cli.program import verb
 from memory_server.domain.caller import Caller
 from memory_server.domain.learning import OPEN
 from memory_server.errors import Invalid
-from memory_server.flags import flag_of
+from memory_server.flags import HERE, flag_of
 from memory_server.hook import journal
 from memory_server.language.text import visible
 from memory_server.services.capturing import CaptureService
@@ -116,7 +116,6 @@ def hook_command(settings: Settings, event: str, whose: str | None, client: str 
             return 0 if unlearn(settings, whose) else 1
         case _:
             from memory_server.hook.main import main
-            from memory_server.hook.settings import HERE
 
             data = b"" if sys.stdin.isatty() else sys.stdin.buffer.read()
             flags = {**click.get_current_context().find_root().obj, **({"client": client} if client else {})}

@@ -12,8 +12,8 @@ from memory_server.cli import terminal
 from memory_server.cli.guard import complain
 from memory_server.domain.caller import Caller
 from memory_server.errors import Invalid
+from memory_server.flags import HERE
 from memory_server.front import finding
-from memory_server.hook.settings import HERE
 from memory_server.settings import Settings
 from memory_server.sqlite import temporary
 

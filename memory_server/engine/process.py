@@ -17,8 +17,8 @@ from memory_server import __version__
 from memory_server.engine import arenas, leftovers
 from memory_server.engine.door import Door
 from memory_server.engine.sessions import Command, Sessions
+from memory_server.front import place
 from memory_server.front.finding import OF_A_SESSION
-from memory_server.hook import place
 from memory_server.mcp import streams
 from memory_server.reader import clock
 from memory_server.settings import Settings

@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TextIO
 
 from memory_server import defaults, flags
-from memory_server.front import finding
-from memory_server.hook import place
+from memory_server.front import finding, place
 
 READING = frozenset(["search", "recall"])
 """Commands that another process may repeat."""

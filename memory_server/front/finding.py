@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_server import __version__, defaults, flags, where
-from memory_server.hook import place
+from memory_server.front import place
 
 OF_A_SESSION = ("project", "session", "toolsets", "tools", "exclude_tools")
 """Settings that each connection says for itself. All others make another engine, or do not concern one."""

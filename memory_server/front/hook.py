@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from memory_server import defaults, flags
-from memory_server.front import finding
-from memory_server.hook import place, settings
+from memory_server.front import finding, place
 from memory_server.hook.output import tell
 
 PROMPT = "UserPromptSubmit"
@@ -30,7 +29,7 @@ def answered(arguments: Sequence[str], environment: Mapping[str, str], data: byt
     Raises:
         TimeoutError: an engine starts or runs, and does not answer in time.
     """
-    flags_of_hook, needs_engine = dict(settings.flags_of(arguments[1:])), arguments[0] == PROMPT
+    flags_of_hook, needs_engine = dict(flags.of_hook(arguments[1:])), arguments[0] == PROMPT
     if not finding.may_be_used(flags_of_hook, environment):
         return needs_engine
     engine = finding.wanted(flags_of_hook, environment)

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memory_server.front import finding
-from memory_server.hook import place
+from memory_server.front import finding, place
 from memory_server.where import Where
 
 PATIENCE = 2.0

@@ -1,19 +1,13 @@
 """The settings of a hook: those of the server that it needs, read without pydantic, which takes too long."""
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from memory_server import defaults, where
-from memory_server.flags import SWITCHES
+from memory_server.flags import PREFIX, of_hook
 from memory_server.project import NONE, Project, project_of
 from memory_server.where import Where
-
-PREFIX = "MEMORY_SERVER_"
-
-HERE: Mapping[str, str] = os.environ
-"""The environment of this process."""
 
 _TRUE = frozenset(["1", "true", "t", "yes", "y", "on"])
 """Words that switch a setting on, in any case: those of pydantic."""
@@ -38,9 +32,9 @@ class HookSettings:
         return project_of(self.project, folder)
 
 
-def read(arguments: Sequence[str], environment: Mapping[str, str] = HERE) -> HookSettings:
+def read(arguments: Sequence[str], environment: Mapping[str, str]) -> HookSettings:
     """The settings of these flags and variables. Flags and variables that a hook does not need are passed over."""
-    flags = dict(flags_of(arguments))
+    flags = dict(of_hook(arguments))
 
     def value(name: str, *variables: str) -> str | None:
         values = [flags.get(name), *map(environment.get, (PREFIX + name.upper(), *variables))]
@@ -59,21 +53,3 @@ def read(arguments: Sequence[str], environment: Mapping[str, str] = HERE) -> Hoo
         is_on("read_only"),
         not is_on("no_learning"),
     )
-
-
-def runtime_folder() -> str:
-    """The user's folder for sockets, as the environment names it; '' where it does not."""
-    return os.environ.get("XDG_RUNTIME_DIR", "")
-
-
-def flags_of(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """`--name value` and `--name=value` as they are; a switch has no value."""
-    words = iter(arguments)
-    for word in words:
-        flag, equals, value = word.partition("=")
-        if flag.startswith("--"):
-            name = flag[2:].replace("-", "_")
-            if equals:
-                yield name, value
-            else:
-                yield name, "true" if name in SWITCHES else next(words, "")

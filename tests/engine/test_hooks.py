@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from memory_server.front import finding
-from memory_server.hook import journal, place
+from memory_server.front import finding, place
+from memory_server.hook import journal
 from tests import warm
 from tests.conftest import Servers, call, until
 from tests.engine.conftest import engines, folder

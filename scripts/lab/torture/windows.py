@@ -16,8 +16,7 @@ import psutil
 
 import memory_server
 from memory_server import stores
-from memory_server.front import finding
-from memory_server.hook import place
+from memory_server.front import finding, place
 from torture.ledger import Ledger, clock, look
 from torture.tally import Tally
 from torture.wire import ROOT, Server

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-from memory_server.hook.settings import runtime_folder
+from memory_server.flags import runtime_folder
 from memory_server.where import Postgres, Where
 
 LONGEST = 100
