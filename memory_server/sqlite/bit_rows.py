@@ -21,6 +21,11 @@ class Source(Protocol):
     def table(self) -> str: ...
 
     @property
+    def cost(self) -> int:
+        """To read a row takes so many times what one of `embedding_bits` takes."""
+        ...
+
+    @property
     def changes(self) -> str:
         """The table of changes."""
         ...
@@ -48,6 +53,7 @@ class MemoryBits:
     """The bits of memories, which stand in a table of their own, with what a filter needs."""
 
     table: ClassVar[str] = "embedding_bits"
+    cost: ClassVar[int] = 1
     changes: ClassVar[str] = "bits_changes"
     changed: ClassVar[str] = "SELECT DISTINCT memory_id FROM bits_changes WHERE id > ? ORDER BY memory_id"
 
@@ -97,6 +103,7 @@ class VectorBits:
 
     table: str
     id: str
+    cost: ClassVar[int] = 3
     changes: ClassVar[str] = "vector_changes"
 
     @property

@@ -11,6 +11,7 @@ from memory_server.domain.embedding import Embedded, Space, Vector
 from memory_server.domain.memory import Filter
 from memory_server.sqlite import filters, sign_bits
 from memory_server.sqlite.embedded import TABLES, as_blob
+from memory_server.sqlite.signs import Signs
 from memory_server.sqlite.tx import Tx, Value
 from memory_server.storage.tables.memory_counts import MemoryCounts
 from memory_server.storage.vectors import (
@@ -338,7 +339,7 @@ class Embeddings:
                 """,
                 (*values, as_blob(query), most),
             )
-            signs = sign_bits.Signs.of_rows(rows, query)
+            signs = Signs.of_rows(rows, query)
         chosen_ids = signs.nearest(query, effort.by_product(limit))
         return self._ranked(space_id, query, _LISTED, [json.dumps(chosen_ids)], limit)
 

@@ -7,7 +7,6 @@ its place, is never taken for the one that was read.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from memory_server.domain.embedding import Embedded, Vector
 from memory_server.domain.memory import Filter
 from memory_server.sqlite import bit_rows
 from memory_server.sqlite.embedded import TABLES
+from memory_server.sqlite.signs import Signs
 from memory_server.sqlite.tx import Tx
 
 HELD_FROM = 2_000
@@ -56,11 +56,6 @@ VECTOR_TABLES = (
 )
 """Names of tables of vectors without bits in the file, with the column of the text's id."""
 
-_BITS_OF_BYTES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(
-    np.float32
-)
-"""The bits of each byte as numbers; shape (256, 8)."""
-
 _GONE = -1
 """The project of a row that was deleted."""
 
@@ -81,7 +76,7 @@ class SignBits:
         self._few: dict[int, range] = {}
         """By space the ids of changes at which it surely has too few rows: a change adds one row at most."""
 
-    def nearest(self, tx: Tx, space_id: int, query: Vector, filter: Filter, limit: int) -> "Signs | None":
+    def nearest(self, tx: Tx, space_id: int, query: Vector, filter: Filter, limit: int) -> Signs | None:
         """Return the signs of the `limit` vectors with the fewest different signs, in no order.
 
         Of vectors that differ as much, those with the smaller ids. None where SQL must answer: few rows, a copy that
@@ -141,39 +136,6 @@ class SignBits:
         return copy if copy and copy.is_whole else None
 
 
-@dataclass(frozen=True, slots=True)
-class Signs:
-    """Ids, int64 of the shape (vectors,), and the signs of their vectors, 8 in a byte: uint8 (vectors, bytes)."""
-
-    ids: NDArray[np.int64]
-    bits: NDArray[np.uint8]
-
-    @classmethod
-    def of_rows(cls, rows: Sequence[tuple[int, bytes]], query: Vector) -> "Signs":
-        """Read rows of id and bits, without those that have too few of them."""
-        length = len(query) // 8
-        rows = [row for row in rows if len(row[1]) == length]
-        bits = np.frombuffer(b"".join(bits for _, bits in rows), np.uint8)
-        return cls(np.array([id for id, _ in rows], np.int64), bits.reshape(len(rows), length))
-
-    def nearest(self, query: Vector, limit: int) -> list[int]:
-        """Return the `limit` ids whose signs have the greatest product with the numbers of the query, in no order.
-
-        Of 100,000 vectors the 640 that this chooses among the 4,000 with the fewest different signs hold .94 of the
-        nearest 80, and the 640 with the fewest different signs .83 (Gordo and others, "Asymmetric distances for binary
-        embeddings", 2013).
-        """
-        if len(self.ids) <= limit:
-            return sorted(self.ids.tolist())
-        order = np.argsort(self.ids)
-        bits = self.bits[order]
-        products = np.zeros(len(order), np.float32)
-        for place, eight in enumerate(query.astype(np.float32).reshape(-1, 8)):
-            products += (_BITS_OF_BYTES @ eight)[bits[:, place]]  # a matrix product would start threads
-        chosen = np.argsort(-products, kind="stable")[:limit]
-        return sorted(self.ids[order][chosen].tolist())
-
-
 class _Copy:
     """The rows of a table, by columns; the first `_number` places of each column are in use.
 
@@ -210,7 +172,7 @@ class _Copy:
 
     def fill(self, tx: Tx) -> None:
         """Read the next rows of the table, in the order of its key."""
-        for _ in range(0, PIECE, AT_ONCE):
+        for _ in range(0, PIECE // self._source.cost, AT_ONCE):
             rows = self._source.after(tx, self.space_id, self._read_to, AT_ONCE)
             self._append(rows)
             if len(rows) < AT_ONCE:

@@ -1,44 +1,12 @@
-"""Words looked for in a conversation."""
+"""Words looked for in a text."""
 
 import re
-from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_server.language.keys import (
-    DEPTH,
-    EDGE,
-    Said,
-    Scope,
-    all_found,
-    clamped,
-    distinct,
-    found,
-    hits,
-    needle,
-    recent,
-    searchable,
-    utf16,
-    words_key,
-)
+from memory_server.language.keys import EDGE, found, needle, searchable
 from memory_server.language.text import fold
-from tests.triggers.vectors import VECTORS
-
-TEXTS = [vector for vector in VECTORS if all(isinstance(key, str) for key in vector["keys"])]
-
-
-@pytest.mark.parametrize("vector", TEXTS, ids=lambda vector: str(vector["name"]))
-def test_the_table(vector: dict[str, Any]) -> None:
-    keys = [vector["keys"]] if isinstance(vector["keys"], str) else vector["keys"]
-    compiled = distinct(map(words_key, keys))
-    messages = [Said(message["role"], message["content"]) for message in vector["messages"]]
-    scope = Scope(vector.get("scope") or "any")
-    picked = recent(messages, scope, clamped(vector.get("depth")))
-    assert len(hits(picked, compiled)) == vector["count"]
-    joined = Said("", "\n".join(message.text for message in picked))
-    assert (bool(picked) and all_found(joined, compiled)) == vector["all"]
 
 
 @given(st.text())
@@ -62,17 +30,3 @@ def test_a_row_of_marks_takes_no_quadratic_time() -> None:
     row = "a" + "\u0301\u0316" * 100_000
     assert not found("tea", row)
     assert found("tea", f"{row} tea")
-
-
-@given(st.text())
-def test_javascript_counts_two_units_for_what_is_beyond_the_basic_plane(text: str) -> None:
-    assert len(utf16(text)) == len(text.encode("utf-16-le", "surrogatepass")) // 2
-
-
-def test_a_depth_that_is_none_is_the_usual_one() -> None:
-    assert [clamped(depth) for depth in (None, float("nan"), float("inf"), float("-inf"))] == [
-        DEPTH,
-        DEPTH,
-        None,
-        1,
-    ]

@@ -75,7 +75,7 @@ async def test_a_date_in_the_question_raises_what_is_of_that_time(client: Client
 
 @pytest.mark.parametrize("argument", ["since", "until"])
 @pytest.mark.parametrize(
-    "value", ["yesterday", "2023-13-01", "2023-02-30", "4/5/2023", "2023-05-04T25:00:00"]
+    "value", ["some day", "2023-13-01", "2023-02-30", "4/45/2023", "2023-05-04T25:00:00"]
 )
 async def test_a_wrong_date_is_named_in_the_refusal_of_a_search(
     client: Client, argument: str, value: str
@@ -86,7 +86,7 @@ async def test_a_wrong_date_is_named_in_the_refusal_of_a_search(
     assert "2026-03-14" in text  # how to write it
 
 
-@pytest.mark.parametrize("value", ["yesterday", "2023-13-01", "04.05.2023", "0000-00-00"])
+@pytest.mark.parametrize("value", ["some day", "2023-13-01", "44.05.2023", "0000-00-00"])
 async def test_a_wrong_date_is_named_in_the_refusal_of_a_store(
     client: Client, project: str, value: str
 ) -> None:

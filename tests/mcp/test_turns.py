@@ -93,7 +93,7 @@ async def test_facts_are_written_all_or_not_at_all(client: Client, project: str)
         ({"message": "m" * 20_001, "summary": "s"}, "message: String should have at most 20000 characters"),
         ({"message": "m", "summary": "s" * 2_001}, "summary: String should have at most 2000 characters"),
         ({"message": "m", "summary": "s", "facts": [1]}, "facts: must be an object"),
-        ({"message": "m", "summary": "s", "occurred_at": "today"}, "occurred_at: is not a date or time"),
+        ({"message": "m", "summary": "s", "occurred_at": "some day"}, "occurred_at: is not a date or time"),
         ({"message": "m", "summary": "s", "session": "\u200b"}, "session: has no visible character"),
     ],
 )

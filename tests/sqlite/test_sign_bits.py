@@ -18,7 +18,8 @@ from memory_server.domain.short_term import SaidFilter
 from memory_server.sqlite import embedded, filters, sign_bits
 from memory_server.sqlite.candidates import Candidates
 from memory_server.sqlite.database import Database
-from memory_server.sqlite.sign_bits import SignBits, Signs
+from memory_server.sqlite.sign_bits import SignBits
+from memory_server.sqlite.signs import Signs
 from memory_server.sqlite.transaction import Transaction
 from memory_server.sqlite.tx import Copies
 from memory_server.storage.vectors import Effort, TextFilter

@@ -64,17 +64,20 @@ STORED_ALL = Answer(
 
 
 def shown(stored: Sequence[Stored]) -> StoredAll:
-    """Return the answer for the memories that a call stored: what may be replaced comes first, and texts where there is
-    room.
+    """Return the answer for the memories that a call stored: what may be replaced comes first, then what says the same;
+    and texts where there is room.
     """
     first, *further = stored
-    order = sorted(first.similar, key=lambda similar: similar.memory.id not in first.maybe_supersedes)
+    order = sorted(
+        first.similar,
+        key=lambda similar: (similar.memory.id not in first.maybe_supersedes, bool(similar.differs)),
+    )
     room = ROOM - cost(STORED_ALL.of(StoredAll(first, [], len(order), [])))
     entries: list[ShownSimilar] = []
     for similar in order:
         entry = _entry(similar)
         price = cost(SHOWN_SIMILAR.of(entry))
-        if entries and price > room:
+        if entries and similar.differs and price > room:
             break
         entries.append(entry)
         room -= price
