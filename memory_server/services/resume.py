@@ -101,6 +101,10 @@ class Resumed:
     note: str | None = None
 
 
+FEW = 3
+"""Facts under one prefix, where not all facts are chosen, from which on it may be a catalogue."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Known:
     """The facts to say, the catalogues by prefix with their number of keys and newest fact, the tasks that nobody has
@@ -236,21 +240,20 @@ def _facts(tx: Tx, caller: Caller, limit: int) -> _Known:
     waiting = [fact for fact in late if still_open(fact.value) is not None]
     unread = leading.older_number - len(leading.older)
     more = leading.number - len(chosen) - leading.older_number
-    catalogues = _catalogues(tx, chosen, caller)
+    catalogues = _catalogues(tx, chosen, caller, least=CATALOGUE if more <= 0 else FEW)
     told = [fact for fact in chosen if _prefix(fact) not in catalogues]
     more += len(chosen) - len(told) - sum(count for count, _ in catalogues.values())
     return _Known(told, catalogues, waiting, len(waiting) + unread, more)
 
 
-def _catalogues(tx: Tx, facts: Sequence[Fact], caller: Caller) -> dict[str, tuple[int, Fact]]:
-    """Return the catalogues among these facts: their number of keys, and the newest fact."""
+def _catalogues(tx: Tx, facts: Sequence[Fact], caller: Caller, least: int) -> dict[str, tuple[int, Fact]]:
+    """Return the catalogues of which at least so many facts are here: their number of keys and newest fact."""
     counts = Counter(prefix for prefix in map(_prefix, facts) if prefix)
     newest = {_prefix(fact): fact for fact in sorted(facts, key=lambda fact: fact.updated_at)}
-    return {
-        prefix: (len(narrowest(tx.facts.headlines(homes(None, caller), f"{prefix}."))), newest[prefix])
-        for prefix, count in counts.items()
-        if count >= CATALOGUE
-    }
+    prefixes = [prefix for prefix, count in counts.items() if count >= least]
+    keys = tx.each([partial(tx.facts.headlines, homes(None, caller), f"{prefix}.") for prefix in prefixes])
+    numbers = dict(zip(prefixes, (len(narrowest(lines)) for lines in keys), strict=True))
+    return {prefix: (number, newest[prefix]) for prefix, number in numbers.items() if number >= CATALOGUE}
 
 
 def _prefix(fact: Fact) -> str | None:

@@ -419,6 +419,35 @@ async def test_the_whole_answer_of_a_briefing_keeps_the_limit(server: Servers, p
             assert sorted(answer.get("context", {})) == sorted(parts)
 
 
+async def test_a_short_briefing_tells_task_blocker_and_steps_whole_and_of_catalogues_the_number(
+    server: Servers,
+) -> None:
+    task = "Move the order form to the new till. The printer is the hardest part. The tax adviser checks the receipts."
+    steps = [
+        "test the printer",
+        "ask about taxes",
+        "write receipts",
+        "call Jansen",
+        "order paper",
+        "train Ola",
+    ]
+    async with server("--project", "bakery") as client:
+        await call(client, "write_memory", key="current.task", value=task)
+        await call(client, "write_memory", key="current.blocked", value="The licence key is missing.")
+        await call(client, "write_memory", key="current.next_steps", value=steps)
+        for prefix, number in (("product", 24), ("api", 13)):
+            for place in range(number):
+                await call(client, "write_memory", key=f"{prefix}.n{place}.price", value=f"{place}.50")
+        for limit in (250, 300, 500):
+            resumed = await call(client, "smart_resume", max_tokens=limit)
+            assert resumed["briefing"].split("\n")[1:] == [
+                "Blocked: The licence key is missing.",
+                f"Current task: {task}",
+                f"Under way: next steps: {'; '.join(steps)}.",
+                "Also known: api.*: 13 keys. product.*: 24 keys.",
+            ]
+
+
 @pytest.mark.parametrize(
     "path", ["/no/such", "relative/path", "/etc/passwd", "/a\x00b", "~nobody/x", "/" + "x" * 4000]
 )

@@ -384,6 +384,23 @@ async def test_where_only_a_part_may_be_outdated_that_part_is_named(client: Clie
     assert "maybe_supersedes" not in new
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The turnover of 2023 was 210,000 euros.", "The turnover of 2024 was 230,000 euros."),
+        ("Node 3 of the cluster has 64 GB.", "Node 5 of the cluster has 128 GB."),
+    ],
+)
+async def test_what_is_true_of_two_years_or_two_things_outdates_nothing(
+    client: Client, project: str, old: str, new: str
+) -> None:
+    await call(client, "memory_store", content=old, type="observation", project=project)
+    stored = await call(client, "memory_store", content=new, type="observation", project=project)
+    assert not stored["consolidated"]
+    assert "maybe_supersedes" not in stored
+    assert not any("part" in similar for similar in stored["similar"])
+
+
 async def test_an_update_says_that_another_memory_says_the_same(client: Client, project: str) -> None:
     note = {"type": "learning", "project": project}
     first = await call(client, "memory_store", content="The staging proxy listens on port 8443", **note)

@@ -50,13 +50,17 @@ DEEPEST = 3
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-def parts(value: Any) -> list[str]:
-    """A value in words: the sentences of a text; else one sentence, with the most important clauses first."""
+def parts(value: Any, *, whole: bool = False) -> list[str]:
+    """A value in words: the sentences of a text; else one sentence, with the most important clauses first.
+
+    `whole`: a list is said with all of its entries.
+    """
     match value:
         case str():
             return sentences.split(value)
         case list():
-            sentence = _list(_filled(value), "; ", 1)
+            filled = _filled(value)
+            sentence = _joined(filled, "; ", 1) if whole else _list(filled, "; ", 1)
         case dict():
             sentence = "; ".join(_object(_filled(value), 1))
         case _:

@@ -158,7 +158,11 @@ def of_fact(fact: Fact, reader: Reader, replaced: Sequence[str] = ()) -> list[It
         always = f" ({named})" if named else ""
         whole = TASK if is_work else WHOLE
         texts = forms(
-            _label(fact.key, heading), parts(entry), marks or always, marks if old else always, whole
+            _label(fact.key, heading),
+            parts(entry, whole=is_work),
+            marks or always,
+            marks if old else always,
+            whole,
         )
         return texts[1:] if len(texts) > 2 and heading in DATED else texts
 

@@ -52,3 +52,9 @@ def test_a_text_is_its_sentences() -> None:
 
 def test_a_long_text_inside_a_value_is_its_first_sentence() -> None:
     assert parts({"why": "It leaks. Nobody knows where.", "port": 1}) == ["why It leaks; port 1"]
+
+
+def test_a_list_is_said_whole_where_all_of_it_counts() -> None:
+    steps = [f"step {number} of the long way" for number in range(1, 8)]
+    assert parts(steps) == ["7, the last: " + "; ".join(steps[-3:])]
+    assert parts(steps, whole=True) == ["; ".join(steps)]
