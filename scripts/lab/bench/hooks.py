@@ -1,11 +1,10 @@
-"""Measures the hooks as clients run them, a process for each event: CPU and wall time. Prints markdown.
+"""Measures the hooks as clients run them, a process for each event: its CPU time. Prints markdown.
 
-    python scripts/lab/bench/hooks.py            1,000 and 10,000 memories, 100 and 1,000 triggers
-    python scripts/lab/bench/hooks.py --quick    1,000 memories
+    python scripts/lab/bench/hooks.py            1,000 memories
     python scripts/lab/bench/hooks.py --write    also writes the figures into docs/performance.md
 
 The first run of each command is cold: it is told apart. CPU time is that of the whole process, read when it ends, so
-this needs a system with wait4.
+this needs a system with wait4. What an engine does for a hook is not in it.
 """
 
 import json
@@ -19,29 +18,28 @@ from pathlib import Path
 from statistics import median
 
 import corpus
-import long_term
 from report import Report
 from server import note, started, wait_until_embedded
 from show.pages import ROOT
 
 RUNS = 15
+SIZE = 1_000
 PROMPT = "Why was the audit report encrypted, and by whom?"
 
 SPELLING = ("--embedder", "hashing")
 """No hook embeds anything: so the files are filled in a minute."""
+
+OFF = ("--engine", "off")
 
 Measured = tuple[float, float]
 """CPU and wall time of a process in seconds."""
 
 
 def main() -> None:
-    report = Report(__file__, quick="1,000 memories")
-    sizes = (1_000,) if report.quick else (1_000, 10_000)
+    report = Report(__file__)
     with tempfile.TemporaryDirectory(prefix="memory-server-benchmark-") as folder:
-        rows = [*_alone(), *_sizes(Path(folder), sizes)]
-        if not report.quick:
-            rows += _triggers(Path(folder))
-    report.publish(("a process", "CPU, best", "CPU, median", "wall, median", "first run, CPU"), rows)
+        rows = [*_alone(), *_of_a_file(Path(folder))]
+    report.publish(("a process", "CPU, best", "CPU, median", "first run, CPU"), rows)
 
 
 def _alone() -> Iterator[tuple[str, ...]]:
@@ -49,44 +47,31 @@ def _alone() -> Iterator[tuple[str, ...]]:
     yield _row("`memory-server --version`", ["-m", "memory_server", "--version"])
 
 
-def _sizes(folder: Path, sizes: tuple[int, ...]) -> Iterator[tuple[str, ...]]:
+def _of_a_file(folder: Path) -> Iterator[tuple[str, ...]]:
     db = folder / "ledger" / "memory.db"
     db.parent.mkdir()
-    filled = 0
-    for size in sizes:
-        with started(db, *SPELLING) as server:
-            for memory in corpus.memories(size)[filled:]:
-                server.call("memory_store", memory)
-            wait_until_embedded(server)
-        filled = size
-        for event in ("SessionStart", "UserPromptSubmit", "Stop"):
-            yield _event(f"{event}, {size:,} memories", event, db)
     with started(db, *SPELLING) as server:
+        for memory in corpus.memories(SIZE):
+            server.call("memory_store", memory)
         wait_until_embedded(server)
-        yield _event(f"UserPromptSubmit, {filled:,} memories, a server answers", "UserPromptSubmit", db)
+        for event in ("SessionStart", "UserPromptSubmit", "Stop"):
+            yield _event(f"{event}, an engine answers", event, db)
+    for event in ("SessionStart", "Stop"):
+        yield _event(f"{event}, `--engine off`", event, db, *OFF)
 
 
-def _triggers(folder: Path) -> Iterator[tuple[str, ...]]:
-    """Files of triggers of ordinary shapes, one of twenty in JavaScript; the prompt has keys of some."""
-    for size in (100, 1_000):
-        db = folder / f"{size}.db"
-        long_term.fill(db, size, 0)
-        yield _event(f"UserPromptSubmit, {size:,} triggers", "UserPromptSubmit", db)
-
-
-def _event(name: str, event: str, db: Path) -> tuple[str, ...]:
+def _event(name: str, event: str, db: Path, *flags: str) -> tuple[str, ...]:
     sent = {"cwd": str(db.parent), "source": "startup", "prompt": PROMPT, "last_assistant_message": PROMPT}
-    arguments = ["-m", "memory_server", "hook", event, "--db", str(db)]
+    arguments = ["-m", "memory_server", "hook", event, "--db", str(db), *flags]
     return _row(name, arguments, sent)
 
 
 def _row(name: str, arguments: list[str], event: dict[str, str] | None = None) -> tuple[str, ...]:
     first, *others = [
-        run(arguments, {**(event or {}), "session_id": f"s{number}"}) for number in range(RUNS + 1)
+        run(arguments, {**(event or {}), "session_id": f"s{number}"})[0] for number in range(RUNS + 1)
     ]
-    cpu, wall = zip(*others, strict=True)
-    note(f"{name}: {min(cpu):.3f}")
-    return (name, f"{min(cpu):.3f} s", f"{median(cpu):.3f} s", f"{median(wall):.2f} s", f"{first[0]:.3f} s")
+    note(f"{name}: {min(others):.3f}")
+    return (name, *(f"{seconds:.3f} s" for seconds in (min(others), median(others), first)))
 
 
 def run(arguments: list[str], sent: dict[str, str]) -> Measured:
