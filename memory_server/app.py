@@ -59,6 +59,7 @@ from memory_server.transfer.exporting import ExportService
 from memory_server.transfer.importing import ImportService
 from memory_server.transfer.merging import MergeService
 from memory_server.triggers import TriggerEngine
+from memory_server.triggers.effort import Effort
 from memory_server.triggers.lazy import LazyEngine
 
 
@@ -84,7 +85,10 @@ class Services:
             partial(embedders.reranker, settings) if settings.reranker else None, settings.reranker_seconds
         )
         # Two engines, so that no call waits for the JavaScript worker while a hook does: see `RemindingService`.
-        self.triggers = tuple(LazyEngine(lambda: _engine(settings, self.queue)) for _ in range(2))
+        self.effort = Effort()
+        self.triggers = tuple(
+            LazyEngine(lambda: _engine(settings, self.queue, self.effort), self.effort) for _ in range(2)
+        )
         self.user_words = user_words.read(settings.dictionary, settings.stop_words)
         segmenter = JiebaSegmenter(settings.cache, self.user_words)
         learning = Learning(not settings.no_learning)
@@ -221,8 +225,8 @@ def build(settings: Settings, several: bool = False) -> Services:
     return Services(settings, several)
 
 
-def _engine(settings: Settings, queue: EmbeddingQueue) -> TriggerEngine:
+def _engine(settings: Settings, queue: EmbeddingQueue, effort: Effort) -> TriggerEngine:
     from memory_server.triggers.engine import Engine
     from memory_server.triggers.javascript.sandbox import Sandbox
 
-    return Engine(Sandbox(settings.time_zone), Nearness(queue))
+    return Engine(Sandbox(settings.time_zone, effort), Nearness(queue))

@@ -151,6 +151,7 @@ MEMORY_ONLY = {
     "services/calls.py",
     "services/nearness.py",
     "storage/later.py",
+    "triggers/effort.py",
     "triggers/javascript/turns.py",
     "web/work.py",
 }

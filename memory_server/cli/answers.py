@@ -3,7 +3,7 @@
 What is not known is null; a list may be empty. `LINES` says how each kind of thing is printed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memory_server.answers.answer import Answer, field, made, rounded
@@ -184,10 +184,13 @@ class CallLine:
 
 @dataclass(frozen=True, slots=True)
 class CallsAnswer:
-    """The calls of the last `days` days, by tool."""
+    """The calls of the last `days` days, by tool, and their sums: writes by toolset, and what was refused or failed."""
 
     days: int
     tools: Sequence[CallLine]
+    writes: Mapping[str, int]
+    failed_reads: int
+    failed_writes: int
 
 
 def _reasons(hit: Hit) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ def serve_http(settings: Settings) -> None:
     audit = audit_of(settings)
     work = work_of(services, audit)
     server = MemoryServer(listed.chosen(settings), work, callers, settings.log_level)
-    metrics = partial(written, server, services.calls, services.waiting)
+    metrics = partial(written, server, services.calls, services.effort, services.waiting)
     keys = Keys(tokens, oauth)
     logins = None if audit is None else RefusedLogins(keys, audit.refused)
     hosts = (*_names(host), *settings.http_hosts)

@@ -7,6 +7,7 @@ from memory_server.cli.answers import CallLine, CallsAnswer, StatsAnswer
 from memory_server.cli.opened import caller, opened, rows
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
+from memory_server.mcp.workload import workload
 from memory_server.settings import Settings
 
 COLUMNS: Columns[CallLine] = (
@@ -87,11 +88,19 @@ def stats_command(settings: Settings, project: str | None, of_calls: bool, days:
 
 def _tell_calls(settings: Settings, days: int, as_json: bool) -> None:
     with rows(settings) as services:
-        lines = tuple(CallLine.of(tool, calls) for tool, calls in services.calls.select(days).items())
+        calls_by_tool = services.calls.select(days)
+    lines = tuple(CallLine.of(tool, calls) for tool, calls in calls_by_tool.items())
+    sums = workload(calls_by_tool)
     if as_json:
-        output.as_json(CallsAnswer(days, lines))
+        output.as_json(CallsAnswer(days, lines, sums.writes, sums.failed_reads, sums.failed_writes))
         return
     output.table(COLUMNS, lines)
+    if lines:
+        output.fields(
+            *((f"writes, {toolset}", f"{number:,}") for toolset, number in sums.writes.items()),
+            ("reads that failed", f"{sums.failed_reads:,}"),
+            ("writes that failed", f"{sums.failed_writes:,}"),
+        )
     output.note(None if lines else f"There were no calls in the last {days} days.")
 
 

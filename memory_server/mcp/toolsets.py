@@ -1,5 +1,7 @@
 """Every tool of the server, by toolset."""
 
+from functools import partial
+
 from memory_server.app import Services
 from memory_server.mcp.tool import Tool
 from memory_server.mcp.tools.facts import FactTools
@@ -10,6 +12,7 @@ from memory_server.mcp.tools.memories import MemoryTools
 from memory_server.mcp.tools.recall import RecallTools
 from memory_server.mcp.tools.short_term import ShortTermTools
 from memory_server.mcp.tools.turns import TurnTools
+from memory_server.mcp.workload import ProcessLoad, process_load
 
 
 def toolsets(services: Services) -> dict[str, list[Tool]]:
@@ -19,10 +22,14 @@ def toolsets(services: Services) -> dict[str, list[Tool]]:
             *RecallTools(services.recall, services.recent).tools(),
             *ForgetTools(services.things).tools(),
         ],
-        "memories": MemoryTools(services.memories, services.search).tools(),
+        "memories": MemoryTools(services.memories, services.search, partial(_load, services)).tools(),
         "graph": GraphTools(services.graph).tools(),
         "facts": FactTools(services.facts, services.resume).tools(),
         "conversation": TurnTools(services.turns).tools(),
         "short_term": ShortTermTools(services.short_term).tools(),
         "long_term": LongTermTools(services.long_term, services.reminders).tools(),
     }
+
+
+def _load(services: Services) -> ProcessLoad:
+    return process_load(services.calls.counted(), services.effort)

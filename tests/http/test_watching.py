@@ -170,6 +170,9 @@ async def test_metrics_count_calls_by_tool_in_the_format_of_prometheus(start: St
     assert 'memory_server_calls_total{tool="(unknown)"} 1' in answer.text
     assert 'memory_server_call_seconds_bucket{tool="memory_search",le="+Inf"} 1' in answer.text
     assert "memory_server_resident_memory_bytes" in answer.text
+    assert 'memory_server_writes_total{toolset="memories"} 1' in answer.text
+    assert "memory_server_writes_failed_total 1" in answer.text
+    assert re.search(r"memory_server_process_cpu_seconds_total [0-9.]*[1-9]", answer.text)
     assert MARKER not in answer.text
 
 
@@ -200,7 +203,10 @@ async def test_the_counts_of_both_faces_are_in_the_file_and_stats_tells_them(
         async with http.client() as client:
             await call(client, "memory_search", query=MARKER)
         assert http.end() == 0
-    told = {each["tool"]: each for each in terminal("stats", "--calls", "--json").json["tools"]}
+    counted = terminal("stats", "--calls", "--json").json
+    assert counted["writes"] == {"memories": 1, "facts": 1}
+    assert counted["failed_writes"] == 1
+    told = {each["tool"]: each for each in counted["tools"]}
     assert (told["memory_search"]["calls"], told["memory_search"]["failed"]) == (2, 0)
     assert (told["memory_delete"]["calls"], told["memory_delete"]["refused"]) == (1, 1)
     assert told["memory_search"]["p50"] <= told["memory_search"]["p95"]
@@ -212,4 +218,6 @@ async def test_a_read_only_server_keeps_no_counts(server: Servers, terminal: Ter
     terminal("add", "The harbour opens at noon")
     async with server("--read-only") as client:
         await call(client, "memory_search", query="harbour")
-    assert terminal("stats", "--calls", "--json").json == {"days": 30, "tools": []}
+    assert terminal("stats", "--calls", "--json").json == {
+        "days": 30, "tools": [], "writes": {}, "failed_reads": 0, "failed_writes": 0,
+    }  # fmt: skip

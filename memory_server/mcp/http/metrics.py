@@ -6,7 +6,9 @@ from pathlib import Path
 
 from memory_server.domain.calls import BOUNDS, Calls
 from memory_server.mcp.server import MemoryServer
+from memory_server.mcp.workload import process_load
 from memory_server.services.calls import CallService
+from memory_server.triggers.effort import Effort
 
 KIND = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -16,7 +18,7 @@ Sample = tuple[str, float]
 """The labels in braces, or nothing, and the value."""
 
 
-def written(server: MemoryServer, calls: CallService, queued: Callable[[], int]) -> str:
+def written(server: MemoryServer, calls: CallService, effort: Effort, queued: Callable[[], int]) -> str:
     """All metrics. `queued` is how many memories wait for their embedding; it reads the file."""
     counted = calls.counted()
     lines: list[str] = []
@@ -57,6 +59,19 @@ def written(server: MemoryServer, calls: CallService, queued: Callable[[], int])
     metric("embeddings_waiting", "gauge", "Memories that wait for their embedding.", [("", queued())])
     metric("short_term_cleaned_total", "counter", "Short-term memories that the daily cleanup has removed.",
            [("", calls.cleaned)])  # fmt: skip
+    load = process_load(counted, effort)
+    metric("writes_total", "counter", "Writes that succeeded, by toolset.",
+           [(f'{{toolset="{name}"}}', number) for name, number in load.workload.writes.items()])  # fmt: skip
+    metric("reads_failed_total", "counter", "Reads that were refused or failed.",
+           [("", load.workload.failed_reads)])  # fmt: skip
+    metric("writes_failed_total", "counter", "Writes that were refused or failed.",
+           [("", load.workload.failed_writes)])  # fmt: skip
+    metric("triggers_evaluated_total", "counter", "Triggers that were evaluated.", [("", load.triggers)])
+    metric("trigger_seconds_total", "counter", "Time of these, with their waits.",
+           [("", load.trigger_seconds)])  # fmt: skip
+    metric("engine_restarts_total", "counter", "Starts of a JavaScript engine that had ended.",
+           [("", load.engine_restarts)])  # fmt: skip
+    metric("process_cpu_seconds_total", "counter", "CPU time of the process.", [("", load.cpu_seconds)])
     if _STATUS.exists():
         pages = int(_STATUS.read_text().split()[1])
         metric(

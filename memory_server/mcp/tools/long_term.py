@@ -246,7 +246,7 @@ class LongTermTools:
         *,
         caller: Caller,
     ) -> AddedLongTerm:
-        """A prompt returned whenever its JavaScript trigger is true, e.g. match_keys(messages, ['birthday', /生日/], 'user') || new Date().getMonth() === 6; also match_keys_all(...), similar(messages, 'I am lost'). Keys match whole words."""
+        """A prompt returned whenever its JavaScript trigger is true (in words: remind), e.g. match_keys(messages, ['birthday', /生日/], 'user') || new Date().getMonth() === 6; also match_keys_all(...), similar(messages, 'I am lost'). Keys match whole words."""
         context = _context(created_context, recent_messages)
         draft = LongTermDraft(name, prompt, trigger, context, cooldown or 0)
         checked = self.long_term.add(draft, conversation_id, caller, as_messages(recent_messages or []))

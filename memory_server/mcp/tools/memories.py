@@ -1,5 +1,6 @@
 """The toolset `memories`."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -45,6 +46,7 @@ from memory_server.mcp.tools.fields import (
     Until,
 )
 from memory_server.mcp.tools.stored import STORED_ALL, StoredAll, shown
+from memory_server.mcp.workload import ProcessLoad
 from memory_server.services.coverage import Coverage
 from memory_server.services.memories import Detailed, MemoryService, Read, Statistics, Updated
 from memory_server.services.search import Found, SearchService
@@ -158,13 +160,34 @@ DETAILED = Answer(Detailed, *WHOLE)
 UPDATED = Answer(Updated, *WHOLE, field("similar?", SIMILAR), field("note?=same_as", _same))
 READ = Answer(Read, field("memories=found", DETAILED), "missing", DEGRADED)
 COVERAGE = Answer(Coverage, "embedder embedded waiting", field("problem?", degraded))
-STATISTICS = Answer(
-    Statistics,
-    "total by_type by_project",
-    field("embeddings=coverage", COVERAGE),
-    "database_bytes?=size",
-    field("problems=jobs", usual={}),
-    "note?",
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The counts of the file, and the work of this process: no person among several is told that."""
+
+    statistics: Statistics
+    load: ProcessLoad | None
+
+
+LOAD = Answer(
+    ProcessLoad,
+    field("writes=workload.writes", usual={}),
+    field("failed_reads=workload.failed_reads", usual=0),
+    field("failed_writes=workload.failed_writes", usual=0),
+    field("triggers", usual=0),
+    field("trigger_seconds", usual=0),
+    field("engine_restarts", usual=0),
+    "cpu_seconds",
+)
+COUNTED = Answer(
+    Counted,
+    "statistics.total statistics.by_type statistics.by_project",
+    field("embeddings=statistics.coverage", COVERAGE),
+    "database_bytes?=statistics.size",
+    field("problems=statistics.jobs", usual={}),
+    field("since_start?=load", LOAD),
+    "note?=statistics.note",
 )
 
 
@@ -182,6 +205,7 @@ class MemoryTools:
 
     memories: MemoryService
     search: SearchService
+    load: Callable[[], ProcessLoad]
 
     def tools(self) -> list[Tool]:
         return [
@@ -290,6 +314,7 @@ class MemoryTools:
 
     def memory_stats(
         self, project: Annotated[Project | None, Field(description="default: all")] = None, *, caller: Caller
-    ) -> Annotated[Statistics, STATISTICS]:
+    ) -> Annotated[Counted, COUNTED]:
         """Count memories by type and project; embedding coverage, database size, problems."""
-        return self.memories.statistics(project, caller)
+        statistics = self.memories.statistics(project, caller)
+        return Counted(statistics, None if caller.person else self.load())

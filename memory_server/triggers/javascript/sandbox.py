@@ -30,6 +30,7 @@ from memory_server.triggers import (
     Value,
     size,
 )
+from memory_server.triggers.effort import Effort
 from memory_server.triggers.javascript import reasons, trial
 from memory_server.triggers.javascript.child import MALFORMED, Answers, Child, Died
 from memory_server.triggers.javascript.compat import engine_folder, position
@@ -153,8 +154,11 @@ class _Run:
 class Sandbox:
     """The worker process that runs JavaScript triggers. Safe to call from several threads."""
 
-    def __init__(self, time_zone: str | None = None) -> None:
-        """Starts no process yet. `time_zone` becomes the worker's variable TZ; it inherits nothing else."""
+    def __init__(self, time_zone: str | None = None, effort: Effort | None = None) -> None:
+        """Starts no process yet. `time_zone` becomes the worker's variable TZ; it inherits nothing else. `effort`
+        counts the restarts of the worker."""
+        self._effort = effort or Effort()
+        self._had_child = False
         self._time_zone = time_zone
         self._child: Child | None = None
         self._turns = WorkerTurns()
@@ -374,6 +378,8 @@ class Sandbox:
             self._child = child = Child(folder, self._time_zone)
         except OSError as error:
             raise Unstartable(f"the JavaScript worker cannot start: {error.strerror or error}") from error
+        self._effort.add(restarts=int(self._had_child))
+        self._had_child = True
         if self._closing:
             self._drop()
             raise Unstartable("the server is closing")

@@ -1,0 +1,20 @@
+"""Counts what the triggers of a process cost. Numbers only."""
+
+import threading
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Effort:
+    """`evaluated` triggers took `seconds` together, with their waits; `restarts` of a worker that had ended."""
+
+    evaluated: int = 0
+    seconds: float = 0.0
+    restarts: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, evaluated: int = 0, seconds: float = 0.0, restarts: int = 0) -> None:
+        with self._lock:
+            self.evaluated += evaluated
+            self.seconds += seconds
+            self.restarts += restarts
