@@ -37,3 +37,28 @@ TITLES: Mapping[str, str] = {
     "get_memory_context": "Look at a reminder",
     "test_trigger": "Try a trigger",
 }
+
+SEARCH_HINTS: Mapping[str, str] = {
+    "forget": "delete remove erase undo anything stored 忘记 删除",
+    "memory_search": "find notes decisions preferences by filter 搜索",
+    "memory_get": "read whole note history 读取",
+    "memory_update": "correct edit a note 更新",
+    "memory_delete": "remove a note 删除",
+    "memory_stats": "how many notes, health, size 统计",
+    "graph_connect": "link notes causes solves supersedes 关联",
+    "graph_explore": "what is connected to a note 关系",
+    "memory_related": "similar notes 相似",
+    "write_memory": "save setting number password hint task under a key 保存",
+    "read_memory": "look up setting number task by key 读取",
+    "list_memories": "list settings and keys 列出",
+    "delete_memory": "remove a key 删除",
+    "register_memory": "log what was said in the conversation 记录对话",
+    "retrieve_memories": "what did we say before 对话记录",
+    "delete_turn": "remove what was said 删除对话",
+    "remind": "reminder later tomorrow deadline every week 提醒",
+    "add_long_term_memory": "prompt with JavaScript trigger 触发",
+    "list_long_term_memories": "list reminders triggers 列出提醒",
+    "delete_long_term_memory": "remove a reminder 删除提醒",
+    "test_trigger": "try a JavaScript trigger 测试",
+}
+"""Words by which a client that loads tools when they are needed finds them (`_meta` of Claude Code)."""

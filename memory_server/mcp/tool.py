@@ -22,7 +22,7 @@ from memory_server.mcp import refusals
 from memory_server.mcp.forgiving.calls import Call, understand
 from memory_server.mcp.schema import compact, public, with_note
 from memory_server.mcp.suggesting import suggestion
-from memory_server.mcp.titles import TITLES
+from memory_server.mcp.titles import SEARCH_HINTS, TITLES
 
 READS = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
@@ -119,8 +119,16 @@ class Tool:
             input_schema=self.parameters,
             output_schema=self.output_schema,
             annotations=self.annotations,
-            _meta={"anthropic/alwaysLoad": True} if self._always else None,
+            _meta=self._meta,
         )
+
+    @property
+    def _meta(self) -> dict[str, Any] | None:
+        """Keys of Claude Code, which loads a tool when it is needed."""
+        if self._always:
+            return {"anthropic/alwaysLoad": True}
+        hint = SEARCH_HINTS.get(self.name)
+        return {"anthropic/searchHint": hint} if hint else None
 
     @property
     def _declared(self) -> "_Declared":

@@ -1,4 +1,4 @@
-"""What the calls of tools come to: writes by kind, reads and writes that did not succeed, and what triggers cost."""
+"""Sums of calls: writes by kind, reads and writes that did not succeed, and the cost of triggers."""
 
 import time
 from collections import Counter

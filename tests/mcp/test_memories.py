@@ -266,6 +266,7 @@ async def test_stats_count_by_type_and_project(client: Client, project: str) -> 
         "by_project": {project: 2},
         "embeddings": {"embedder": stats["embeddings"]["embedder"], "embedded": 2, "waiting": 0},
         "database_bytes": stats["database_bytes"],
+        "since_start": stats["since_start"],
     }
     assert stats["database_bytes"] > 50_000
     assert (await call(client, "memory_stats"))["total"] >= 2

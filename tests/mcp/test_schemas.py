@@ -250,6 +250,9 @@ def test_the_server_lists_what_the_code_of_the_tools_says() -> None:
 async def test_every_tool_has_a_description_four_annotations_and_both_schemas(tools: list[Tool]) -> None:
     for tool in tools:
         assert tool.description, tool.name
+        assert tool.title, tool.name
+        hint = (tool.meta or {}).get("anthropic/searchHint", "")
+        assert len(hint.split()) <= 12, tool.name
         assert tool.annotations is not None, tool.name
         hints = tool.annotations.model_dump(
             include={"read_only_hint", "destructive_hint", "idempotent_hint", "open_world_hint"}
