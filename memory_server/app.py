@@ -229,4 +229,4 @@ def _engine(settings: Settings, queue: EmbeddingQueue, effort: Effort) -> Trigge
     from memory_server.triggers.engine import Engine
     from memory_server.triggers.javascript.sandbox import Sandbox
 
-    return Engine(Sandbox(settings.time_zone, effort), Nearness(queue))
+    return Engine(Sandbox(settings.zone, effort), Nearness(queue))

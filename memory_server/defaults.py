@@ -1,5 +1,7 @@
 """Default folders and files, and the order of a date."""
 
+import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -25,6 +27,13 @@ def cache() -> Path:
     from platformdirs import user_cache_path
 
     return user_cache_path("memory-server", appauthor=False)
+
+
+def use_zone(name: str) -> None:
+    """Make a time zone that of this process, where the system has such a thing."""
+    os.environ["TZ"] = name
+    if hasattr(time, "tzset"):
+        time.tzset()
 
 
 def folder() -> Path:

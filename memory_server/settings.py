@@ -67,6 +67,17 @@ def _reranker_address(url: str | None, info: ValidationInfo) -> str | None:
     return None
 
 
+def _zone(name: str) -> str:
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones  # few need it
+
+    try:
+        ZoneInfo(name.strip())
+    except (ValueError, ZoneInfoNotFoundError):
+        if available_timezones():  # without any, none can be checked
+            raise ValueError("must be a time zone such as Europe/Berlin") from None
+    return name.strip()
+
+
 def _web_address(written: str) -> str:
     parts = urlsplit(written.strip())
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
@@ -141,6 +152,11 @@ class Settings(BaseSettings):
     )
     stop_words: Annotated[Path, AfterValidator(Path.expanduser)] | None = Field(
         default=None, description="A file with words that are never keywords, one a line."
+    )
+    time_zone: Annotated[str, AfterValidator(_zone)] | None = Field(
+        default=None,
+        description="The time zone of the person, such as `Europe/Berlin`, for dates in words, reminders, triggers and "
+        "what commands print. Default: that of the machine, or of `TZ`. On Windows it is always the machine's.",
     )
     toolsets: Names = Field(
         default=(),
@@ -298,7 +314,7 @@ class Settings(BaseSettings):
         return os.environ.get(RERANKER_KEY, "").strip() or None
 
     @property
-    def time_zone(self) -> str | None:
+    def zone(self) -> str | None:
         """The time zone that the environment names; None means the machine's own."""
         return os.environ.get("TZ")
 

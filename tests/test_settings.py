@@ -7,9 +7,10 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from mcp_types import CallToolResult
@@ -143,6 +144,7 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
         "READ_ONLY": "true",
         "ALLOW_SECRETS": "1",
         "NO_DIGESTS": "1",
+        "TIME_ZONE": "Asia/Shanghai",
         "NO_LEARNING": "1",
         "NO_TOKEN_VECTORS": "1",
         "NO_EARLY_ANSWERS": "1",
@@ -294,6 +296,23 @@ async def test_memories_bear_the_default_project_or_none_if_told_so_and_the_sess
         memories = (await call(client, "memory_get", ids=ids))["memories"]
         assert [memory["project"] for memory in memories] == ["shop", "other", None]
     assert b"session-7" in server.db.read_bytes()
+
+
+@pytest.mark.anyio
+async def test_dates_in_words_are_in_the_time_zone_of_the_settings(server: Servers) -> None:
+    days = set()
+    async with server("--time-zone", "Pacific/Kiritimati") as client:
+        days.add(datetime.now(ZoneInfo("Pacific/Kiritimati")).date())
+        note = (await call(client, "memory_search", query="x", since="today"))["note"]
+        reminded = await call(client, "remind", text="Call", when="tomorrow at 9")
+        days.add(datetime.now(ZoneInfo("Pacific/Kiritimati")).date())
+    assert any(f"since: `today` was read as {day} 00:00." in note for day in days)
+    assert any(reminded["trigger"] == f"due(told, '{day + timedelta(days=1)}T09:00')" for day in days)
+
+
+def test_a_time_zone_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValidationError, match="must be a time zone such as Europe/Berlin"):
+        Settings(db=tmp_path / "x.db", time_zone="Berlin")
 
 
 # Which tools are offered

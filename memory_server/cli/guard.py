@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 
 from pydantic import ValidationError
 
+from memory_server import defaults
 from memory_server.cli import terminal
 from memory_server.cli.hints import WORDS
 from memory_server.errors import MemoryServerError, told
@@ -61,6 +62,8 @@ def configured(flags: Mapping[str, object]) -> Settings:
         ValidationError: a value is wrong.
     """
     settings = Settings(**flags)  # type: ignore[arg-type]
+    if settings.time_zone is not None:
+        defaults.use_zone(settings.time_zone)
     log = logging.StreamHandler(sys.stderr)
     log.setFormatter(_Formatter("memory-server: %(levelname)s: %(message)s"))
     logging.basicConfig(handlers=[log], level=settings.log_level)

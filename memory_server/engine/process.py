@@ -71,6 +71,10 @@ class Engine:
         self._server.close()
         await self._let_calls_end()
 
+    def _is_in(self, zone: str) -> bool:
+        """Return True where a command of this zone prints what it would print itself."""
+        return self._settings.time_zone is not None or zone == (self._settings.zone or "")
+
     def close(self) -> None:
         self._door.close()
         self._sessions.close(CLOSING)
@@ -116,7 +120,7 @@ class Engine:
                 self._door.give_up()  # the front starts another engine, which makes a new file
             case {
                 "command": [*words], "database": database, "session": dict(session), "zone": zone
-            } if database == place.name_of(self._settings.db) and zone == (self._settings.time_zone or ""):  # fmt: skip
+            } if database == place.name_of(self._settings.db) and self._is_in(zone):  # fmt: skip
                 writer.write(READY)
                 await writer.drain()
                 printed = await self._sessions.command(self._command, words, session, members)

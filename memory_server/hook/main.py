@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory_server import defaults, stores
 from memory_server.call import again, deadline
@@ -23,9 +24,11 @@ from memory_server.hook.output import tell
 from memory_server.hook.prompt import Remind, prompt
 from memory_server.hook.settings import HookSettings, read
 from memory_server.hook.start import start
-from memory_server.services.waking import WakingService
 from memory_server.storage.database import Database
 from memory_server.where import Where
+
+if TYPE_CHECKING:  # only an engine has it
+    from memory_server.services.waking import WakingService
 
 PATIENCE = 1.5
 """Seconds that a hook waits for a lock: a person waits for the hook."""
@@ -105,7 +108,7 @@ def said(
     settings: HookSettings,
     database: Database,
     remind: Remind | None,
-    waking: WakingService | None = None,
+    waking: "WakingService | None" = None,
 ) -> str:
     """Say what the model should know of an event. `remind` gives what a prompt brings to mind, and `waking` judges
     which reminders are due, where an engine can.

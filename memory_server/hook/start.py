@@ -1,5 +1,7 @@
 """At the start of a session, and of a subagent in it: the briefing of its project."""
 
+from typing import TYPE_CHECKING
+
 from memory_server.domain.caller import Caller
 from memory_server.hook import framing
 from memory_server.hook.event import Event, Name
@@ -7,8 +9,10 @@ from memory_server.hook.settings import HookSettings
 from memory_server.language.tokens import estimate
 from memory_server.services.injections import InjectionService
 from memory_server.services.resume import ResumeService, Wording
-from memory_server.services.waking import Reminders, WakingService
 from memory_server.storage.database import Database
+
+if TYPE_CHECKING:  # only an engine has it
+    from memory_server.services.waking import WakingService
 
 LONGEST = 2000
 """Tokens of all that is said at the start of a session."""
@@ -33,7 +37,7 @@ def start(
     database: Database,
     caller: Caller,
     settings: HookSettings,
-    waking: WakingService | None = None,
+    waking: "WakingService | None" = None,
 ) -> str:
     """Brief the model on what is known of the project and on reminders that are due; say nothing where nothing is.
 
@@ -43,7 +47,7 @@ def start(
     reader = event.agent if is_subagent else event.session
     if reader and event.source not in AGAIN and injections.was_briefed(reader):
         return ""
-    reminders = Reminders(waking, not settings.read_only) if waking and not is_subagent else None
+    reminders = None if waking is None or is_subagent else waking.reminders(not settings.read_only)
     resumed = ResumeService(database, settings.learns, reminders).resume(
         framing.room(OF_A_SUBAGENT if is_subagent else LONGEST), frozenset(), WORDING, caller
     )

@@ -130,6 +130,10 @@ class WakingService:
             if watch.id in prompts
         ]
 
+    def reminders(self, records: bool) -> "Reminders":
+        """Return the reminders that a session begins with; `records`: what was told of them is recorded."""
+        return Reminders(self, records)
+
     def situation(
         self, messages: Sequence[Message], conversation: str, now: datetime, participants: Mapping[str, Any]
     ) -> Situation:
