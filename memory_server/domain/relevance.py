@@ -220,7 +220,7 @@ def repeated(vectors: NDArray[np.float32], first: int, least: float) -> Numbers:
 def middle(vectors: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
     """The direction between vectors, row by row where these are arrays of rows.
 
-    It stands for a question whose parts have these, and for a turn, which has a summary and a message.
+    It stands for a turn, which has a summary and a message.
     """
     return _unit(np.sum(vectors, axis=0, dtype=np.float32))
 
@@ -282,13 +282,8 @@ class Names:
 
 
 def best_places(scores: Sequence[Numbers]) -> tuple[Places, Places]:
-    """The order of the candidates by their best place in any list, and the list of each; both (candidates,).
-
-    The last list, that of the whole question, counts half a place behind.
-    """
+    """The order of the candidates by their best place in any list, and the list of each; both (candidates,)."""
     places = np.empty((len(scores), len(scores[0])))
     for row, score in zip(places, scores, strict=True):
         row[np.argsort(-score, kind="stable")] = np.arange(len(score))
-    if len(scores) > 1:
-        places[-1] += 0.5
     return np.argsort(places.min(axis=0), kind="stable"), places.argmin(axis=0)

@@ -168,7 +168,7 @@ def by_meaning(
 ) -> list[dict[int, float]]:
     """Return the texts nearest to each vector of `meaning`, as cosines by id.
 
-    `queries` is the number of parts and the whole: above 1, each of them proposes fewer texts.
+    `queries` is the number of parts: above 1, each of them proposes fewer texts.
     """
     if meaning is None:
         return []
@@ -203,7 +203,7 @@ def of_days(
 
 @dataclass(slots=True)
 class Gathering(Generic[Thing]):
-    """Gathers the candidates of one kind. `queries` are the parts of the question and, as the last one, the whole."""
+    """Gathers the candidates of one kind. `queries` are the parts of the question, or the whole."""
 
     words: Words
     queries: tuple[Query, ...]
@@ -233,9 +233,8 @@ class Gathering(Generic[Thing]):
 
     def _proposal(self) -> Proposal:
         """Return the texts that the words or the meaning of any part of the question propose."""
-        several = len(self.queries) > 1  # then the last is the whole, which proposes nothing of its own
-        most = max(self.search.limit, OF_A_PART) if several else BY_WORDS
-        parts_asked = self.queries[: len(self.queries) - several] if self.search.mode != "semantic" else ()
+        most = max(self.search.limit, OF_A_PART) if len(self.queries) > 1 else BY_WORDS
+        parts_asked = self.queries if self.search.mode != "semantic" else ()
         vectors = self.meaning.vectors if self.meaning is not None else ()
         return Proposal(
             self.search.kind,
@@ -338,8 +337,6 @@ class Gathering(Generic[Thing]):
         """Return the scores for each part of the question. `text_vectors` are those that `_vectors` returns."""
         ids = hood.ids[hood.rows].tolist()
         vectors: tuple[Vector, ...] = self.meaning.vectors if self.meaning is not None else ()
-        if 0 < len(vectors) < len(self.queries):  # the middle of its parts stands for the whole
-            vectors = (*vectors, relevance.middle(vectors))
         wide = [relevance.widened(matrix, hood) for matrix in text_vectors] if vectors else []
         scores = []
         for place, query in enumerate(self.queries):

@@ -152,8 +152,6 @@ class Ordering(Generic[Thing]):
         )
         if not weight:
             return [np.zeros(len(self.candidates)) for _ in self.queries]
-        if len(questions) < len(self.queries):  # the whole of several parts
-            questions = (*questions, np.concatenate(questions))
         texts, near = [candidate.tokens for candidate in self.candidates], self._near()
         return [weight * token_by_token.likeness(tokens, texts, near) for tokens in questions]
 
@@ -207,7 +205,9 @@ class Ordering(Generic[Thing]):
     def _names_unknown(self) -> bool:
         """Return true if the question names somebody or something, other than the project, that no text has."""
         names = kinds.names(self.question.core)
-        terms = {term for name in names for term in query.parse(name).terms} & self.scores[-1].unknown
+        terms = {term for name in names for term in query.parse(name).terms} & frozenset().union(
+            *(part_scores.unknown for part_scores in self.scores)
+        )
         terms.difference_update(query.parse(self.candidates[0].search.first_project or "").terms)
         stems = [*map(query.stem, terms), *filter(has_han, names)]
         return any(all(stem not in candidate.text for candidate in self.candidates) for stem in stems)
@@ -230,12 +230,10 @@ class Ordering(Generic[Thing]):
     def _bridged(self, lists: Sequence[Numbers]) -> list[Numbers]:
         """Return the scores for each part of the question, with what two hops add; arrays of shape (candidates,)."""
         texts = bridging.Texts([candidate.text[:OPENING] for candidate in self.candidates])
-        # The whole of several parts asks nothing more.
-        queries = self.queries[: max(1, len(self.queries) - 1)]
-        bridged = [
-            bridging.with_bridges(texts, query, scores) for query, scores in zip(queries, lists, strict=False)
+        return [
+            bridging.with_bridges(texts, query, scores)
+            for query, scores in zip(self.queries, lists, strict=True)
         ]
-        return [*bridged, *lists[len(bridged) :]]
 
     def _probabilities(self, signals: Sequence[Signals]) -> list[float]:
         meaning = self.meaning is not None and not self.meaning.space.lexical and self.mode != "keyword"

@@ -63,7 +63,7 @@ def rank_all(
     if not searches:
         return []
     parsed = question.read(text)
-    search = _Search(tx, parsed, tuple(map(query.parse, (*parsed.parts, text))), searches, meaning)
+    search = _Search(tx, parsed, tuple(map(query.parse, parsed.parts or (text,))), searches, meaning)
     return search.ranked()
 
 
