@@ -40,6 +40,13 @@ def on_ids(name: str, **more: Any) -> Callable[[Prey], Calls]:
     return lambda prey: [{name: id, **more} for id in ids(prey)]
 
 
+def refs(prey: Prey) -> list[str]:
+    """All that ana has, as `forget` names it."""
+    facts = (f"f:{scope}{key}" for scope in ("", "global/", "session/") for key in ("gone", f"own.{KEY}"))
+    said = (f"s{prey.short_term}", f"t{prey.turn}", f"t{prey.deleted_turn}")
+    return [*(f"m{id}" for id in ids(prey)), *said, *facts, "w:wick", f"w:{OWN[2]}"]
+
+
 def on_places(*calls: dict[str, Any]) -> Callable[[Prey], Calls]:
     return lambda _: [{**call, **place} for call in calls for place in PLACES]
 
@@ -116,6 +123,10 @@ WRITES: dict[str, Callable[[Prey], Calls]] = {
         on_ids("id", content="It is mine now"), on_ids("id", project="blog"), on_ids("id", importance=1)
     ),
     "memory_delete": both(on_ids("id"), on_ids("id", undo=True), on_ids("id", purge=True)),
+    "forget": lambda prey: [
+        {"what": HUNT},
+        *({"refs": [ref], **how} for ref in refs(prey) for how in ({"undo": True}, {}, {"purge": True})),
+    ],
     "memory_store": lambda prey: [
         {"content": f"The {HUNT} burns {{}} at dusk", "type": "decision", "project": ""},
         *(
@@ -156,6 +167,7 @@ WRITES: dict[str, Callable[[Prey], Calls]] = {
         {"pattern": "/dreams/", "purge": True},
     ),
     "cleanup_memories": on_places({}),
+    "remind": each({"text": f"Fill the {HUNT}", "when": "tomorrow at 9"}),
     "add_long_term_memory": on_places({"name": "wick", "prompt": "mine", "trigger": "true"}),
     "update_long_term_memory": on_places({"name": OWN[2], "prompt": "mine"}),
     "delete_long_term_memory": on_places(
