@@ -44,6 +44,7 @@ _MONTHLY = lazy(
 _OF_EACH_MONTH = lazy(
     r"^(?:on |am )?(?P<day>(?:the )?\d{1,2}(?:st|nd|rd|th|\.)) (?:of )?(?:every|each|jede[sn]) (?:month|monats?)$"
 )
+_ASKING = lazy(r"^(?:please )?(?:remind me|erinnere mich|提醒我) ?")
 _WEEKDAY = lazy(rf"(?:on )?(?P<name>{_NAMES})|(?:周|星期|礼拜)(?P<han>[{HAN_DAYS}])")
 _PLURAL = lazy(rf"^(?:on )?(?P<days>(?:{_NAMES})s(?:(?:,| and|, and) (?:{_NAMES})s)*)$")
 _GERMAN_PLURAL = lazy(r"^(?:\w+tags|mittwochs)$")
@@ -59,7 +60,7 @@ class Due:
 
 def read(text: str, now: datetime, *, month_first: bool = True) -> tuple[Due, ...]:
     """Read when a reminder is due; nothing where the words name no moment that is ahead."""
-    folded = moments.normal(text)
+    folded = _ASKING.sub("", moments.normal(text))
     at = _clock(folded)
     repeated = _repeated(at.remainder if at else folded)
     if repeated is None:

@@ -14,7 +14,8 @@ WHOLE = 4
 
 _SAID = (
     r"(?:talk(?:s|ing|ed)?|speak(?:s|ing)?|chat(?:s|ting)?|discuss(?:es|ing|ed)?|mention(?:s|ing|ed)?|"
-    r"bring(?:s|ing)?(?: up)?|ask(?:s|ing|ed)?|work(?:s|ing)?|start(?:s|ing)?|touch(?:es|ing)?|tell(?:s|ing)?|"
+    r"bring(?:s|ing)?(?: up)?|ask(?:s|ing|ed)?|work(?:s|ing)?|start(?:s|ing)?|touch(?:es|ing)?|"
+    r"open(?:s|ing)?|tell(?:s|ing)?|"
     r"say(?:s|ing)?|com(?:e|es|ing) (?:back )?(?=to)|get(?:s|ting)? (?:back )?(?=to)|return(?:s|ing)?(?= to)|"
     r"go(?:es|ing)? (?=over|through|into)|look(?:s|ing)?(?= at| into)|think(?:s|ing)?(?= about| of)|"
     r"deal(?:s|ing)?(?= with)|(?:(?:am|are|is) )?(?:about|going|planning) to|"
@@ -59,7 +60,7 @@ _EMPTY = frozenset(
     "new again next time please is are be being get go do i we you it me us they subject topic matter thing things "
     "something anything start begin make have has up ever "
     "der die das den dem des ein eine einen einem einer mein meine meinen meiner unser unsere und von über für mit zu "
-    "zum zur im in am an auf bei wieder es".split()
+    "zum zur im in am an auf bei um wieder es".split()
 )
 _HAN_EMPTY = frozenset(
     "的 了 和 与 跟 我们 我 你 他 她 这个 那个 这份 那份 这件 那件 关于 一下 给 去 在 是 有 要 把 到 被 也 "

@@ -41,7 +41,7 @@ async def test_the_list_of_tools_is_made_once_for_many_clients(server: Counting,
         async with Client(server, mode=mode) as client:
             listed += [(await client.list_tools(cache_mode="bypass")).tools for _ in range(3)]
     assert server.made == 1
-    assert len(listed[0]) == 32
+    assert len(listed[0]) == 33
     assert all(each == listed[0] for each in listed)
 
 

@@ -69,6 +69,7 @@ SEVERAL = {
     "delete_short_term_memories": "a pattern may take seconds, and must not keep the file locked for writes meanwhile",
     "add_long_term_memory": "a trigger is tried for up to six seconds outside of any transaction",
     "update_long_term_memory": "as above",
+    "remind": "as above",
     "search_long_term_memories": "triggers are evaluated for up to two seconds between reading them and the prompts",
     "test_trigger": "as above",
     "forget": "each thing is forgotten on its own, because it is of another kind",

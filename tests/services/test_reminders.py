@@ -229,3 +229,27 @@ def test_what_cannot_be_a_reminder_is_asked_back_in_one_line(service: ReminderSe
     assert "on Friday at 9" in text
     assert "\n" not in text
     assert service.long_term.select("default", CALLER).memories == []
+
+
+@pytest.mark.parametrize(
+    ("when", "due"),
+    [("remind me tomorrow", "2026-11-27T09:00"), ("every Mon, Wed and Fri at 7", "2026-11-27T07:00"),
+     ("weekly on Friday at 5pm", "2026-11-27T17:00"),
+     ("once a month on the 3rd", "2026-12-03T09:00"), ("每个月15号上午九点", "2026-12-15T09:00"),
+     ("at 15:30 on Tuesday", "2026-12-01T15:30")],
+)  # fmt: skip
+def test_more_words_for_a_moment(when: str, due: str) -> None:
+    dues = schedules.read(when, NOW.replace(tzinfo=None))
+    assert min(moment.first for moment in dues) == datetime.fromisoformat(due)
+
+
+@pytest.mark.parametrize(
+    ("when", "words"),
+    [("wenn es um das Budget geht", ("Budget",)), ('when I say "blue folder"', ("blue folder",)),
+     ("the next time we open the billing module", ("billing", "module")),
+     ("下次聊到项目进度", ("项目", "进度"))],
+)  # fmt: skip
+def test_more_words_for_a_topic(when: str, words: tuple[str, ...], segmenter: JiebaSegmenter) -> None:
+    topic = topics.read(when, segmenter.segment)
+    assert topic is not None
+    assert topic.alternatives == (words,)
