@@ -44,7 +44,7 @@ _MONTHLY = lazy(
 _OF_EACH_MONTH = lazy(
     r"^(?:on |am )?(?P<day>(?:the )?\d{1,2}(?:st|nd|rd|th|\.)) (?:of )?(?:every|each|jede[sn]) (?:month|monats?)$"
 )
-_ASKING = lazy(r"^(?:please )?(?:remind me|erinnere mich|提醒我) ?")
+_ASKING = lazy(r"^(?:please )?(?:re[m]ind me|erinnere mich|提醒我) ?")
 _WEEKDAY = lazy(rf"(?:on )?(?P<name>{_NAMES})|(?:周|星期|礼拜)(?P<han>[{HAN_DAYS}])")
 _PLURAL = lazy(rf"^(?:on )?(?P<days>(?:{_NAMES})s(?:(?:,| and|, and) (?:{_NAMES})s)*)$")
 _GERMAN_PLURAL = lazy(r"^(?:\w+tags|mittwochs)$")
