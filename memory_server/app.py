@@ -16,7 +16,6 @@ from memory_server.errors import Mend, Unavailable, Written
 from memory_server.nlp import user_words
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
-from memory_server.reader import clock
 from memory_server.services.background import Background, Job
 from memory_server.services.by_meaning import ByMeaning
 from memory_server.services.calls import CallService
@@ -48,12 +47,14 @@ from memory_server.services.search import SearchService
 from memory_server.services.short_term import ShortTermService
 from memory_server.services.things import ThingService
 from memory_server.services.timeline import TimelineService
+from memory_server.services.tokens import TokenService
 from memory_server.services.turns import TurnService
 from memory_server.services.user_words import UserWordsService
 from memory_server.services.waking import WakingService
 from memory_server.settings import Settings, is_month_first
 from memory_server.sqlite import temporary
 from memory_server.sqlite.database import Database as File
+from memory_server.stores import clock
 from memory_server.transfer import copying
 from memory_server.transfer.exporting import ExportService
 from memory_server.transfer.importing import ImportService
@@ -152,6 +153,7 @@ class Services:
         settings, database, queue = self.settings, self.database, self.queue
         self.calls = CallService(database, not settings.read_only)
         self.projects = ProjectService(database)
+        self.tokens = TokenService(database, os.urandom)
         self.changes = ChangeService(database, queue.wake)
         self.health = HealthService(database, queue, self.triggers[0].judge)
         self.imports = ImportService(database, queue, self.triggers[0], settings.allow_secrets)

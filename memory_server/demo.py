@@ -26,8 +26,8 @@ from mcp_types import Implementation
 from memory_server import __version__
 from memory_server.errors import Invalid
 from memory_server.language.text import width
-from memory_server.reader import clock
 from memory_server.settings import EMBEDDER_KEY, Settings
+from memory_server.stores import clock
 
 DEMO_LOG = Path(__file__).with_name("demo_worklog.jsonl")
 """The log without an argument: six weeks of notes of an invented software team, and questions about them."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memory_server.errors import Mend, Unavailable
@@ -11,6 +11,11 @@ from memory_server.where import Postgres, Where
 if TYPE_CHECKING:
     from memory_server.storage.copying import Target
     from memory_server.storage.database import Database
+
+
+def clock() -> datetime:
+    """Return the time now, in UTC."""
+    return datetime.now(UTC)
 
 
 def at(

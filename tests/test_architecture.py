@@ -92,7 +92,7 @@ def test_tool_names_are_unique_and_their_methods_bear_them() -> None:
 
 def test_only_the_composition_roots_read_the_clock() -> None:
     readers = {name for name, tree in modules() if called(tree) & CLOCKS}
-    assert readers == {"reader.py", "hook/main.py"}
+    assert readers == {"stores.py"}
 
 
 def test_one_function_connects_to_files_so_that_no_schema_is_trusted() -> None:

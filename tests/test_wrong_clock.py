@@ -12,9 +12,9 @@ pytestmark = pytest.mark.anyio
 
 SHIFTED = """
 from datetime import timedelta
-from memory_server import reader
-right = reader.clock
-reader.clock = lambda: right() + timedelta(days={days})
+from memory_server import stores
+right = stores.clock
+stores.clock = lambda: right() + timedelta(days={days})
 """
 
 LONG_AGO = "2001-01-01T00:00:00.000Z"

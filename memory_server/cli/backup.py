@@ -13,9 +13,9 @@ from memory_server.cli import options, output, progress
 from memory_server.cli.opened import erased, opened
 from memory_server.cli.program import verb
 from memory_server.errors import Invalid
-from memory_server.reader import clock
 from memory_server.services import backups, restoring
 from memory_server.settings import Settings
+from memory_server.stores import clock
 from memory_server.where import Where
 
 APPLICATION_ID = b"MEMS"

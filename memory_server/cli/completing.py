@@ -7,17 +7,17 @@ import click
 from click.shell_completion import CompletionItem
 from pydantic import ValidationError
 
-from memory_server import reader
+from memory_server import stores
 from memory_server.cli.opened import caller
 from memory_server.domain.change import LETTERS, Kind
 from memory_server.domain.fact import Scope
 from memory_server.errors import MemoryServerError
 from memory_server.language.text import visible
-from memory_server.reader import clock
 from memory_server.services.completing import CompletionService
 from memory_server.settings import Settings
 from memory_server.sqlite.glance import Glance
 from memory_server.storage.database import Database
+from memory_server.stores import clock
 
 Item = CompletionItem[str]
 Complete = Callable[[click.Context, click.Parameter, str], list[Item]]
@@ -46,7 +46,8 @@ def _completes(ask: Ask) -> Complete:
 
 def _look(settings: Settings) -> Database:
     """A file is looked at as it is: it is neither made nor migrated."""
-    return Glance(settings.db, clock) if isinstance(settings.db, Path) else reader.database(settings)
+    place = settings.db
+    return Glance(place, clock) if isinstance(place, Path) else stores.at(place, clock)
 
 
 def _things(service: CompletionService, settings: Settings, written: str) -> Iterator[tuple[str, str]]:

@@ -9,8 +9,8 @@ from memory_server import stores, where
 from memory_server.cli import output, progress
 from memory_server.cli.program import verb
 from memory_server.errors import Invalid
-from memory_server.reader import clock
 from memory_server.settings import Settings
+from memory_server.stores import clock
 from memory_server.where import Where
 
 if TYPE_CHECKING:

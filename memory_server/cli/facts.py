@@ -7,7 +7,7 @@ import click
 
 from memory_server.cli import options, output
 from memory_server.cli.answers import FactsAnswer
-from memory_server.cli.opened import caller, rows
+from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
 from memory_server.domain.caller import Caller
@@ -43,7 +43,7 @@ def facts_command(
     settings: Settings, pattern: str, scope: str | None, tags: tuple[str, ...], limit: int, as_json: bool
 ) -> None:
     """List the facts of this project and of all projects, by key. In PATTERN, * stands for any text."""
-    with rows(settings) as services:
+    with opened(settings) as services:
         result = services.facts.select(
             options.checked(Pattern, pattern, "pattern"), _scope(scope), tags, limit, caller(settings)
         )
@@ -111,7 +111,7 @@ def fact_command(
         raise click.BadParameter(
             "A terminal is no session. Name one with --session, or choose another scope."
         )
-    with rows(settings, makes=True) as services:
+    with opened(settings, makes=True) as services:
         written = services.facts.write(draft, place, by)
     if as_json:
         output.as_json(written.fact)
@@ -123,7 +123,7 @@ def fact_command(
 
 
 def _read(settings: Settings, key: str, scope: Scope | None, as_json: bool, by: Caller) -> None:
-    with rows(settings) as services:
+    with opened(settings) as services:
         fact = services.facts.read(key, scope, (), by)
     if fact is None:
         raise NotFound(f"`{key}` has no value.", Mend.LIST_FACTS)

@@ -6,7 +6,7 @@ import click
 
 from memory_server.cli import options, output
 from memory_server.cli.answers import ListAnswer
-from memory_server.cli.opened import caller, rows
+from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
 from memory_server.domain.memory import Memory
@@ -36,7 +36,7 @@ COLUMNS: Columns[Memory] = (
 def list_command(settings: Settings, limit: int, offset: int, as_json: bool, **filters: Any) -> None:
     """List memories, the newest first."""
     filter_ = options.filter_of(filters)
-    with rows(settings) as services:
+    with opened(settings) as services:
         result = services.search.search("", filter_, limit, "keyword", offset=offset, caller=caller(settings))
     memories, degraded = [hit.memory for hit in result.hits], output.degraded(result.degraded)
     if as_json:

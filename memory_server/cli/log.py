@@ -4,7 +4,7 @@ import click
 
 from memory_server.cli import options, output
 from memory_server.cli.answers import LogAnswer
-from memory_server.cli.opened import caller, rows
+from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
 from memory_server.domain.change import Change, ChangeFilter
@@ -46,7 +46,7 @@ def log_command(
     as_json: bool,
 ) -> None:
     """Show what was stored, changed and deleted, by whom and when, the latest first."""
-    with rows(settings) as services:
+    with opened(settings) as services:
         result = services.changes.select(
             ChangeFilter(project, by, since, until, undoable), limit, caller(settings)
         )

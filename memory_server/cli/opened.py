@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from memory_server import reader
 from memory_server.cli import terminal
 from memory_server.cli.guard import complain
 from memory_server.domain.caller import Caller
@@ -19,10 +18,8 @@ from memory_server.sqlite import temporary
 
 if TYPE_CHECKING:
     from memory_server.app import Services
-    from memory_server.reader import RowServices
     from memory_server.services.erasure import ErasureService
     from memory_server.sqlite.database import Database as File
-    from memory_server.storage.database import Database
 
 CLIENT = "terminal"
 """The name under which what a person types is signed."""
@@ -52,21 +49,6 @@ def opened(settings: Settings, *, makes: bool = False) -> Iterator["Services"]:
 
 
 @contextmanager
-def rows(settings: Settings, *, makes: bool = False) -> Iterator["RowServices"]:
-    """Open the services that need no model, which start in half the time; closed at the end.
-
-    Raises:
-        Invalid: there is no such file, and the command makes none.
-    """
-    _prepare(settings, makes)
-    services = reader.rows(settings)
-    if not makes:
-        services.database.refuse_new()
-    with _used(services.database):
-        yield services
-
-
-@contextmanager
 def embedding(settings: Settings, *, makes: bool = False) -> Iterator["Services"]:
     """Open the services with an embedder that is loaded: an engine has one.
 
@@ -89,16 +71,6 @@ def embed_soon() -> None:
     if finding.may_be_used(server_flags, HERE):
         with suppress(OSError):  # there can be none: the next server embeds it
             finding.reach(finding.wanted(server_flags, HERE)).close()
-
-
-@contextmanager
-def _used(database: "Database") -> Iterator[None]:
-    """Close the database at the end."""
-    try:
-        database.files.refuse_empty()
-        yield
-    finally:
-        database.close()
 
 
 def _prepare(settings: Settings, makes: bool = False) -> None:
@@ -130,7 +102,7 @@ def file_database(settings: Settings, instead: str) -> Iterator["File"]:
         Invalid: there is no such file, or the memory is on PostgreSQL; `instead` says what does the same there.
     """
     file_of(settings, instead)
-    with rows(settings) as services:
+    with opened(settings) as services:
         yield cast("File", services.database)
 
 

@@ -13,8 +13,8 @@ from memory_server.domain.memory import Filter, MemoryType
 from memory_server.language import when
 from memory_server.language.nearest import nearest
 from memory_server.language.when import Use
-from memory_server.reader import clock
 from memory_server.settings import is_month_first
+from memory_server.stores import clock
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 

@@ -9,14 +9,13 @@ import click
 from memory_server.cli import options, output
 from memory_server.cli.answers import ProjectsAnswer
 from memory_server.cli.importing import tried
-from memory_server.cli.opened import rows
+from memory_server.cli.opened import opened
 from memory_server.cli.program import Verbs, verb
 from memory_server.domain.project import Listed, Moved
 from memory_server.settings import Settings
 
 if TYPE_CHECKING:
     from memory_server.app import Services
-    from memory_server.reader import RowServices
 
 
 @verb("list", examples=("memory-server projects", "memory-server projects list --json"))
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 def list_command(settings: Settings, as_json: bool) -> None:
     """List the projects, and tell which one this folder is."""
     here = settings.here
-    with rows(settings) as services:
+    with opened(settings) as services:
         name = services.projects.here(here)
         projects = services.projects.select()
     if as_json:
@@ -40,7 +39,7 @@ def list_command(settings: Settings, as_json: bool) -> None:
 @click.argument("new")
 def rename_command(settings: Settings, old: str, new: str) -> None:
     """Give the project OLD another name. The old one still leads to it."""
-    with rows(settings) as services:
+    with opened(settings) as services:
         name = services.projects.rename(old, new)
     output.say(f"{name} is now called {new.strip()}. Its old name still leads to it.")
 
@@ -71,14 +70,14 @@ def join_command(settings: Settings, source: str, target: str, dry_run: bool) ->
 
 
 @contextmanager
-def _joining(settings: Settings, dry_run: bool) -> Iterator["RowServices | Services"]:
+def _joining(settings: Settings, dry_run: bool) -> Iterator["Services"]:
     """A trial works on a copy of the file."""
     if dry_run:
         with tried(settings, dry_run) as services:
             yield services
         return
-    with rows(settings) as reader:
-        yield reader
+    with opened(settings) as services:
+        yield services
 
 
 @click.group("projects", cls=Verbs, invoke_without_command=True)

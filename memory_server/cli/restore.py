@@ -11,9 +11,9 @@ from memory_server.cli.opened import file_of
 from memory_server.cli.program import verb
 from memory_server.errors import Conflict
 from memory_server.front import running
-from memory_server.reader import clock
 from memory_server.services import restoring
 from memory_server.settings import Settings
+from memory_server.stores import clock
 
 
 @verb(

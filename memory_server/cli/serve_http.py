@@ -27,7 +27,6 @@ from memory_server.mcp.http.metrics import written
 from memory_server.mcp.http.rates import Rates
 from memory_server.mcp.http.serving import serve
 from memory_server.mcp.server import MemoryServer
-from memory_server.services.tokens import TokenService
 from memory_server.settings import LOOPBACK, Settings
 from memory_server.web.door import Door
 from memory_server.web.gate import SECRET
@@ -46,7 +45,7 @@ def serve_http(settings: Settings) -> None:
     """
     host, port = settings.http_place or (LOOPBACK, 0)
     services = app.build(settings, several=True)
-    tokens = TokenService(services.database, os.urandom)
+    tokens = services.tokens
     oauth = _oauth(settings)
     public = settings.http_hosts if _is_loopback(host) else (host,)
     if public and oauth is None and not tokens.are_needed():

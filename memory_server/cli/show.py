@@ -29,8 +29,8 @@ from memory_server.domain.moment import timestamp
 from memory_server.domain.short_term import ShortTermId, ShortTermMemory
 from memory_server.domain.turn import Turn
 from memory_server.errors import Mend, NotFound
-from memory_server.reader import clock
 from memory_server.settings import Settings
+from memory_server.stores import clock
 
 if TYPE_CHECKING:
     from memory_server.app import Services

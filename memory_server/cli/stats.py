@@ -4,7 +4,7 @@ import click
 
 from memory_server.cli import options, output
 from memory_server.cli.answers import CallLine, CallsAnswer, StatsAnswer
-from memory_server.cli.opened import caller, opened, rows
+from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
 from memory_server.mcp.workload import workload
@@ -87,7 +87,7 @@ def stats_command(settings: Settings, project: str | None, of_calls: bool, days:
 
 
 def _tell_calls(settings: Settings, days: int, as_json: bool) -> None:
-    with rows(settings) as services:
+    with opened(settings) as services:
         calls_by_tool = services.calls.select(days)
     lines = tuple(CallLine.of(tool, calls) for tool, calls in calls_by_tool.items())
     sums = workload(calls_by_tool)

@@ -4,7 +4,7 @@ import click
 
 from memory_server.cli import options, output
 from memory_server.cli.answers import StatedToken, TokensAnswer
-from memory_server.cli.opened import caller, rows
+from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import Verbs, verb
 from memory_server.domain import rights
@@ -61,7 +61,7 @@ def add_command(
     if bool(projects) == all_projects:
         raise click.UsageError("Say which projects the token is for: --project PROJECT, or --all-projects.")
     draft = TokenDraft(name, projects or None, read_only, expires, shared)
-    with rows(settings, makes=True) as services:
+    with opened(settings, makes=True) as services:
         secret, token = services.tokens.add(draft, caller(settings))
     output.say(secret)
     output.note(
@@ -73,7 +73,7 @@ def add_command(
 @options.json_option
 def list_command(settings: Settings, as_json: bool) -> None:
     """List the tokens by their first characters: for whom they are and what they allow."""
-    with rows(settings) as services:
+    with opened(settings) as services:
         tokens = [StatedToken(token, state) for token, state in services.tokens.select()]
     if as_json:
         output.as_json(TokensAnswer(tokens))
@@ -86,7 +86,7 @@ def list_command(settings: Settings, as_json: bool) -> None:
 @click.argument("which")
 def revoke_command(settings: Settings, which: str) -> None:
     """Make tokens invalid for good. WHICH is an id, the beginning of a token, or a name: all tokens of that person."""
-    with rows(settings) as services:
+    with opened(settings) as services:
         tokens = services.tokens.revoke(which)
     for token in tokens:
         output.say(

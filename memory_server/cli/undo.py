@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from memory_server.cli import log, options, output
-from memory_server.cli.opened import caller, rows
+from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import verb
 from memory_server.domain.caller import Caller
 from memory_server.domain.change import Change, ChangeFilter, ChangeId, read_id
 from memory_server.settings import Settings
 
 if TYPE_CHECKING:
-    from memory_server.reader import RowServices
+    from memory_server.app import Services
 
 MOST = 1000
 """Changes that are undone at once."""
@@ -88,7 +88,7 @@ def undo_command(
             "Name changes, or choose them by --last, --since, --until, --project and --by."
         )
     who = caller(settings)
-    with rows(settings) as services:
+    with opened(settings) as services:
         if changes:
             ids = [id for ends in changes for id in _within(services, *ends)]
             chosen = services.changes.find(ids)
@@ -105,7 +105,7 @@ def undo_command(
 
 
 def _undo(
-    services: "RowServices",
+    services: "Services",
     changes: Sequence[Change],
     dry_run: bool,
     agreed: bool,
@@ -121,7 +121,7 @@ def _undo(
     output.note(f"Undid {output.counted(len(done), 'change')}.")
 
 
-def _within(services: "RowServices", first: ChangeId, last: ChangeId) -> list[ChangeId]:
+def _within(services: "Services", first: ChangeId, last: ChangeId) -> list[ChangeId]:
     """The changes from one to another. Of a range those count that are there."""
     if first == last:
         return [first]

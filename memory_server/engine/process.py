@@ -20,8 +20,8 @@ from memory_server.engine.sessions import Command, Sessions
 from memory_server.front import place
 from memory_server.front.finding import OF_A_SESSION
 from memory_server.mcp import streams
-from memory_server.reader import clock
 from memory_server.settings import Settings
+from memory_server.stores import clock
 
 logger = logging.getLogger(__name__)
 

@@ -9,9 +9,9 @@ from memory_server.mcp.observing import counting
 from memory_server.mcp.offers import offers
 from memory_server.mcp.toolsets import toolsets
 from memory_server.mcp.work import Work
-from memory_server.reader import clock
 from memory_server.services.background import Job
 from memory_server.settings import Settings
+from memory_server.stores import clock
 
 if TYPE_CHECKING:
     from memory_server.mcp.audit import Audit

@@ -1,4 +1,4 @@
-"""`memory-server search`, `recall` and `add` as clients of an engine. They import the standard library alone."""
+"""Commands as clients of an engine, such as `memory-server search`. They import the standard library alone."""
 
 import json
 import os
@@ -14,7 +14,10 @@ from memory_server.front import finding, place
 READING = frozenset(["search", "recall"])
 """Commands that another process may repeat."""
 
-RELAYED = READING | {"add"}
+GLANCES = frozenset(["facts", "list", "log", "show"])
+"""Commands that only read rows: they ask an engine that runs, and start none."""
+
+RELAYED = READING | GLANCES | {"add"}
 
 HERE = frozenset(["-h", "--help", "--version", "-"])
 """Words with which the command is for this process: `-` is the text on standard input."""
@@ -47,12 +50,13 @@ def run(arguments: Sequence[str], environment: Mapping[str, str]) -> int | None:
     if command is None or not finding.may_be_used(command.engine_flags, environment):
         return None
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # so Ctrl-C prints no traceback
-    is_reading = command.words[0] in READING
+    name = command.words[0]
     try:
         engine = finding.wanted(command.engine_flags, environment)
-        link = _reached(engine, is_reading)
+        link = _reached(engine, name)
     except (OSError, ValueError):  # this process says what is wrong
         return None
+    is_reading = name in READING | GLANCES
     return None if link is None else _relayed(link, _hello(engine, command.words, environment), is_reading)
 
 
@@ -79,17 +83,19 @@ def parted(arguments: Sequence[str]) -> Command | None:
     return Command(engine_flags, words) if is_relayed and _is_unicode(words) else None
 
 
-def _reached(engine: finding.Engine, is_reading: bool) -> socket.socket | None:
-    """Connect to an engine, which is started where there is none. A command that only reads makes no database, and if
-    it has no settings of its own, any engine of the database does.
+def _reached(engine: finding.Engine, name: str) -> socket.socket | None:
+    """Connect to an engine for this command. It is started where there is none, except for a glance. A command that
+    only reads makes no database, and if it has no settings of its own, any engine of the database does.
 
     Raises:
         OSError: there can be none.
     """
-    if not is_reading:
+    if name not in READING | GLANCES:
         return finding.reach(engine)
     link = finding.running_for(engine) if engine.is_plain else finding.running(engine)
-    return link or (finding.reach(engine) if engine.has_memory else None)
+    if link is None and name in READING and engine.has_memory:
+        return finding.reach(engine)
+    return link
 
 
 def _hello(engine: finding.Engine, words: Sequence[str], environment: Mapping[str, str]) -> bytes:

@@ -6,7 +6,6 @@ line in the log that `memory-server doctor` shows.
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -94,13 +93,9 @@ def _say(event: Event, settings: HookSettings) -> str:
 
 def _database(place: Where) -> Database:
     """Open the database; a hook never creates it."""
-    database = stores.at(place, _clock)
+    database = stores.at(place, stores.clock)
     database.refuse_new()
     return database
-
-
-def _clock() -> datetime:
-    return datetime.now(UTC)
 
 
 def said(
@@ -127,4 +122,4 @@ def said(
 
 
 def _now() -> str:
-    return timestamp(_clock())
+    return timestamp(stores.clock())

@@ -22,7 +22,7 @@ from memory_server.domain.moment import parse, timestamp
 from memory_server.domain.scoring import age_in_days
 from memory_server.errors import Invalid
 from memory_server.project import NONE, Project, readable
-from memory_server.reader import clock
+from memory_server.stores import clock
 from memory_server.web.words import CHINESE
 from memory_server.web.work import Work
 

@@ -34,9 +34,7 @@ HEAVY = (
     "onnxruntime",
     "jieba",
     "mcp",
-    "memory_server.app",
     "rich",
-    "memory_server.services.long_term",
 )
 
 

@@ -6,6 +6,7 @@ import pty
 import signal
 import struct
 import subprocess
+import sys
 import termios
 from pathlib import Path
 
@@ -88,6 +89,37 @@ async def test_a_command_prints_the_same_with_an_engine_and_without(
     assert not engines(server)
     there = run(server, *words, code=code)
     assert (there.stdout, there.stderr) == (here.stdout, here.stderr)
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["list"], 0),
+        (["list", "--json", "--type", "decision"], 0),
+        (["show", "m1"], 0),
+        (["show", "m99"], 1),
+        (["facts"], 0),
+        (["log"], 0),
+    ],
+)
+async def test_a_glance_asks_an_engine_that_runs_and_starts_none(
+    server: Servers, words: list[str], code: int
+) -> None:
+    async with server("--engine", "off") as client:
+        await call(client, "memory_store", content=LONG, type="decision", project="harbour")
+        await call(client, "write_memory", key="lamp.colour", value="green")
+    alone = run(server, *words, code=code)
+    assert not engines(server)
+    async with server() as client:
+        await call(client, "memory_stats")
+        with_engine = run(server, *words, code=code)
+        tracing = [sys.executable, "-X", "importtime", *command(server, *words)[1:]]
+        trace = subprocess.run(
+            tracing, env={**os.environ, **server.env}, cwd=server.folder, capture_output=True, check=False
+        )
+    assert (with_engine.stdout, with_engine.stderr) == (alone.stdout, alone.stderr)
+    assert b"memory_server.front.command" in trace.stderr
+    assert b"memory_server.cli" not in trace.stderr
 
 
 @pytest.mark.parametrize("no_color", ["", "1"])

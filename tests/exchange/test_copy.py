@@ -18,9 +18,9 @@ from torture.cluster import Cluster
 from memory_server import stores
 from memory_server.errors import Conflict, Unavailable
 from memory_server.postgres.database import Database
-from memory_server.reader import clock
 from memory_server.sqlite.filling import ENDING
 from memory_server.storage.columns import TABLES
+from memory_server.stores import clock
 from memory_server.transfer import copying
 from memory_server.where import Postgres
 from tests.conftest import ROOT

@@ -10,7 +10,7 @@ import pytest
 
 from memory_server import stores
 from memory_server.errors import Mend, Unavailable, Written
-from memory_server.reader import clock
+from memory_server.stores import clock
 from memory_server.transfer import copying
 from tests.conftest import SmallDisk, lay_empty_file
 from tests.exchange.conftest import Run

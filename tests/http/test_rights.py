@@ -7,9 +7,9 @@ import pytest
 
 from memory_server.call import acting
 from memory_server.domain.caller import Person
-from memory_server.reader import clock
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.rights import RIGHTS
+from memory_server.stores import clock
 from tests.conftest import ERAS
 from tests.http.conftest import Http, Start, token
 from tests.rights.prey import call, fill, told

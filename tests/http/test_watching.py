@@ -14,9 +14,9 @@ from mcp import Client
 from memory_server.mcp.audit import RefusedLogin
 from memory_server.mcp.http.keys import Keys
 from memory_server.mcp.http.logins import ADDRESSES, RefusedLogins
-from memory_server.reader import clock
 from memory_server.services.tokens import TokenService
 from memory_server.sqlite.database import Database
+from memory_server.stores import clock
 from tests.cli.conftest import Terminal
 from tests.conftest import Servers, Sqlite, call
 from tests.http.conftest import Start, token

@@ -8,8 +8,8 @@ from memory_server import app
 from memory_server.domain.calls import Calls, Outcome
 from memory_server.domain.situation import Situation
 from memory_server.mcp.workload import Workload, workload
-from memory_server.reader import clock
 from memory_server.settings import Settings
+from memory_server.stores import clock
 from tests.conftest import Servers, call
 from tests.mcp.conftest import refusal
 

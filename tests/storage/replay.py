@@ -60,7 +60,7 @@ class Side:
 
     def __post_init__(self) -> None:
         self.patch.setattr(app, "clock", self.clock)
-        self.patch.setattr("memory_server.reader.clock", self.clock)
+        self.patch.setattr("memory_server.stores.clock", self.clock)
         self.patch.setattr(app, "random", random.Random(self.seed))
         # A busy machine cuts no explanation of a trigger short.
         self.patch.setattr("memory_server.triggers.engine.EXPLAINING", 20.0)

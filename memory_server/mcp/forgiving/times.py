@@ -5,8 +5,8 @@ from typing import Any
 from memory_server.domain import moment
 from memory_server.language import when
 from memory_server.language.when import Use
-from memory_server.reader import clock
 from memory_server.settings import is_month_first
+from memory_server.stores import clock
 
 SECONDS = "seconds"
 """What a parameter for a length of time has instead of a use."""

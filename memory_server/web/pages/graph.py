@@ -7,7 +7,7 @@ from starlette.responses import Response
 from memory_server.domain.edge import Walk
 from memory_server.domain.memory import MemoryId
 from memory_server.domain.moment import parse, timestamp
-from memory_server.reader import clock
+from memory_server.stores import clock
 from memory_server.web.view import Desk, Visit
 
 MOST = 40

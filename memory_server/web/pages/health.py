@@ -5,8 +5,8 @@ from collections.abc import Callable
 from starlette.responses import Response
 
 from memory_server.errors import Invalid
-from memory_server.reader import clock
 from memory_server.services import backups
+from memory_server.stores import clock
 from memory_server.web.view import Desk, Visit, back
 
 

@@ -10,8 +10,8 @@ from memory_server.domain.long_term import Order
 from memory_server.domain.message import Message
 from memory_server.domain.moment import timestamp
 from memory_server.errors import MemoryServerError
-from memory_server.reader import clock
 from memory_server.services.long_term import LISTED
+from memory_server.stores import clock
 from memory_server.triggers import Failure, Outcome, Value
 from memory_server.web.view import Desk, Visit, back, given_moment, last_change
 

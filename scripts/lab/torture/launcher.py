@@ -195,10 +195,9 @@ def _set_clock(wrong: timedelta) -> None:
         def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
             return datetime.now(tz) + wrong
 
-    from memory_server import reader
-    from memory_server.hook import main
+    from memory_server import stores
 
-    reader.datetime = main.datetime = Wrong  # type: ignore[attr-defined]
+    stores.datetime = Wrong  # type: ignore[attr-defined]
 
 
 def _watch_python(steps: Steps) -> None:
