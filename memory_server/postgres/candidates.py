@@ -15,7 +15,7 @@ from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter, Memory
 from memory_server.domain.ranking import K1, B
 from memory_server.postgres import filters, surroundings, terms
-from memory_server.postgres.embedded import TABLES, from_bytes
+from memory_server.postgres.embedded import DAY, TABLES, from_bytes
 from memory_server.postgres.surroundings import ProposedTexts
 from memory_server.postgres.tx import Tx, Value
 from memory_server.storage import memory_rows
@@ -175,10 +175,10 @@ class Candidates:
             f"""
             SELECT {memory_rows.columns("as_moment")}
             FROM (
-                SELECT m.id, coalesce(m.occurred_at, m.created_at) AS at
+                SELECT m.id, {DAY} AS at
                 FROM memories AS m
                 WHERE {" AND ".join(["true", *clauses])}
-                ORDER BY coalesce(m.occurred_at, m.created_at) DESC, m.id DESC
+                ORDER BY {DAY} DESC, m.id DESC
                 LIMIT %s OFFSET %s
             ) AS newest
             JOIN memories ON memories.id = newest.id

@@ -7,6 +7,9 @@ from memory_server.domain.embedding import Embedded, Vector
 from memory_server.storage.vectors import TextTables
 
 _OCCURRED = "coalesce(m.occurred_at, m.created_at)"
+
+DAY = "CASE WHEN m.occurred_at IS NULL THEN m.created_at ELSE m.occurred_at END"
+"""The moment of a memory AS m, as the index `memories_by_day` has it."""
 _FACT = "m.key || chr(10) || m.value"
 
 TABLES = {

@@ -7,7 +7,7 @@ from memory_server.domain import parts
 from memory_server.domain.embedding import Embedded, Space, Vector
 from memory_server.domain.memory import Filter
 from memory_server.postgres import filters
-from memory_server.postgres.embedded import TABLES, as_text, from_bytes
+from memory_server.postgres.embedded import DAY, TABLES, as_text, from_bytes
 from memory_server.postgres.nearest import NearestQuery, cosine
 from memory_server.postgres.tx import PendingRows, Tx, Value
 from memory_server.storage.vectors import (
@@ -22,8 +22,6 @@ from memory_server.storage.vectors import (
     best_cosines,
     space_of_row,
 )
-
-_OCCURRED = "coalesce(m.occurred_at, m.created_at)"
 
 MOST_INDEXED_AT_ONCE = 100_000
 """Vectors of a table, up to which a server builds its index: that takes less than half a minute, in which nobody can
@@ -250,8 +248,8 @@ class Embeddings:
             WHERE e.space_id = %s AND vector_dims(e.vector) = %s AND e.memory_id = ANY (ARRAY(
                 SELECT m.id
                 FROM memories AS m
-                WHERE {" AND ".join([f"{_OCCURRED} >= %s AND {_OCCURRED} < %s", *clauses])}
-                ORDER BY {_OCCURRED} DESC, m.id DESC
+                WHERE {" AND ".join([f"{DAY} >= %s AND {DAY} < %s", *clauses])}
+                ORDER BY {DAY} DESC, m.id DESC
                 LIMIT {MOST_OF_A_PERIOD}
             ))
             ORDER BY 2 DESC NULLS LAST, 1 DESC

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
+import numpy as np
 import pytest
 
 from memory_server.domain.change import ChangeFilter
+from memory_server.domain.embedding import Space
 from memory_server.domain.memory import Filter
 from memory_server.domain.recall import Recallable
 from memory_server.postgres.database import Database
@@ -15,6 +17,7 @@ from tests.conftest import Clock
 from tests.postgres import plans
 from tests.postgres_server import new_database
 
+SPACE = Space("hashing", "m", "1", 2, "", "", "", True, True, "f")
 ROWS = 10_000
 SHOWN = 10
 SINCE = "2026-01-07T21:00:00.000Z"
@@ -47,6 +50,9 @@ READS: dict[str, Callable[[Tx], object]] = {
         kind.value: partial(_newest, kind)
         for kind in (Recallable.TURN, Recallable.FACT, Recallable.SHORT_TERM)
     },
+    "days": lambda tx: tx.embeddings.nearest_within(
+        1, np.ones(2, np.float32), Filter(), "2026-01-07T20", SINCE, SHOWN
+    ),
     "log": lambda tx: tx.log.select(ChangeFilter(), SHOWN),
     "timeline": lambda tx: tx.timeline.counts(SINCE),
 }
@@ -60,6 +66,8 @@ def filled() -> Iterator[Database]:
     with database.write() as tx:
         for statement in FILL.split(";"):
             tx.send(statement)
+        space = tx.embeddings.open_space(SPACE).id
+        tx.send("INSERT INTO embeddings (space_id, memory_id, vector) VALUES (%s, 1, '[1, 2]')", (space,))
     plans.analyze(place.url)
     yield database
     database.close()
