@@ -68,6 +68,7 @@ ASKED: tuple[tuple[str, dict[str, Any]], ...] = (
 """Every way to read what is kept."""
 
 VARYING = (
+    "since_start",
     "database_bytes",
     "accessed_at",
     "access_count",

@@ -31,6 +31,7 @@ WHOLE: dict[str, Arguments] = {
     },
     "add_long_term_memory": {"name": "n", "prompt": "p", "trigger": "true"},
     "update_long_term_memory": {"name": "there"},
+    "remind": {"text": "Water the plants", "when": "tomorrow at 9"},
 }
 """Arguments with which each writing tool succeeds."""
 
@@ -59,6 +60,8 @@ PLACES: dict[tuple[str, str], Callable[[str], Any]] = {
     ("add_long_term_memory", "conversation_id"): str,
     ("add_long_term_memory", "createdContext"): lambda secret: f"the user said {secret}",
     ("add_long_term_memory", "recentMessages"): lambda secret: [{"role": "user", "content": secret}],
+    ("remind", "text"): lambda secret: f"call {secret}",
+    ("remind", "when"): lambda secret: f"when we talk about {secret}",
     ("update_long_term_memory", "prompt"): lambda secret: f"use {secret}",
     ("update_long_term_memory", "trigger"): lambda secret: f"match_keys(messages, ['{secret}'])",
     ("update_long_term_memory", "updatedContext"): lambda secret: f"the user said {secret}",
