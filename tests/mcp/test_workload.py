@@ -1,15 +1,13 @@
 """The work of a process since its start, as `memory_stats` tells it."""
 
-from pathlib import Path
-
 import pytest
 
-from memory_server import app
 from memory_server.domain.calls import Calls, Outcome
 from memory_server.domain.situation import Situation
 from memory_server.mcp.workload import Workload, workload
-from memory_server.settings import Settings
 from memory_server.stores import clock
+from memory_server.triggers.effort import Effort
+from memory_server.triggers.javascript.sandbox import Sandbox
 from tests.conftest import Servers, call
 from tests.mcp.conftest import refusal
 
@@ -45,15 +43,16 @@ async def test_memory_stats_tells_writes_failures_and_what_triggers_cost(server:
         assert "engine_restarts" not in load
 
 
-def test_a_start_of_a_javascript_engine_that_had_ended_is_counted(tmp_path: Path) -> None:
-    services = app.build(Settings(db=tmp_path / "memory.db", embedder="hashing"))
+def test_a_start_of_a_javascript_engine_that_had_ended_is_counted() -> None:
+    effort = Effort()
+    sandbox = Sandbox(effort=effort)
+    about = Situation((), "", clock(), 0)
     try:
-        about = Situation((), "", clock(), 0)
-        services.triggers[0].judge(["[1].some(n => n > 0)"], about)
-        assert services.effort.restarts == 0
-        services.triggers[0].judge(["(() => { while (true) {} })()"], about)
-        services.triggers[0].judge(["[1].some(n => n > 0)"], about)
-        assert services.effort.restarts >= 1
-        assert services.effort.evaluated == 3
+        sandbox.run(["[1].some(n => n > 0)"], about, 5.0)
+        assert effort.restarts == 0
+        assert sandbox._child is not None
+        sandbox._child.close()
+        sandbox.run(["[1].some(n => n > 0)"], about, 5.0)
+        assert effort.restarts == 1
     finally:
-        services.close()
+        sandbox.close()
