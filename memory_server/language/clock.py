@@ -18,7 +18,14 @@ _PARTS = {
 _EARLY = 5
 """Up to this hour a clock that names no half of the day is read as in the afternoon: "at 3" is 15:00."""
 
-_HOUR_WORDS = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+_HOUR_WORDS = (
+    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
+    "zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf"
+)
+_PARTS_OF_HOUR = {
+    "quarter past": 15, "viertel nach": 15, "quarter to": -15, "viertel vor": -15, "halb": -30
+}  # fmt: skip
+"""Minutes from the hour that is named: halb neun is 8:30."""
 _PART = "|".join(sorted(_PARTS, key=len, reverse=True))
 _HAN_PART = "|".join(name for name in _PARTS if not name[0].isascii() and "ü" not in name)
 
@@ -28,6 +35,8 @@ _CLOCKS = (
     r"(?:\b(?:um|gegen|ab) )?\b(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))? uhr(?: (?P<minute2>\d\d))?\b",
     r"(?:\b(?:at|around|by|about|um|gegen) |@ ?)?\b(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::\d\d)?\b",
     rf"\b(?:at|around|about) half past (?P<hour>\d{{1,2}}|{_HOUR_WORDS})\b(?P<thirty>)",
+    rf"(?:\b(?:at|around|about|um|gegen) )?\b(?:a )?(?P<from>{'|'.join(_PARTS_OF_HOUR)}) "
+    rf"(?P<hour>\d{{1,2}}|{_HOUR_WORDS})\b",
     rf"\b(?:at |around |about )?(?P<hour>\d{{1,2}}|{_HOUR_WORDS}) o'?clock\b",
     rf"(?:\b(?:at|around|about|um|gegen) |@ ?)(?P<hour>\d{{1,2}}|{_HOUR_WORDS})\b(?![./:-]\d)",
     rf"(?P<hour>\d{{1,2}}|{HAN_NUMBER})(?:点钟?|时)(?:整|(?P<thirty>半)|(?P<quarters>[一三])刻|(?P<minute>\d{{1,2}}|{HAN_NUMBER})分?)?",
@@ -74,7 +83,10 @@ def _time(match: re.Match[str], part: str) -> time:
         hour = hour % 12 + (12 if half == "p" else 0)
     elif hour < 12 and _is_late(hour, part, groups["hour"]):
         hour += 12
-    return time(hour % 24 if hour == 24 else hour, minute)
+    minutes = 60 * hour + minute + _PARTS_OF_HOUR.get(groups.get("from") or "", 0)
+    if not 0 <= minutes <= 24 * 60:
+        raise ValueError
+    return time(minutes // 60 % 24, minutes % 60)
 
 
 def _is_late(hour: int, part: str, written: str) -> bool:

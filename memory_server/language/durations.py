@@ -11,8 +11,8 @@ _COUNTS = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
     "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "a couple of": 2, "a few": 3, "half a": 0.5, "half an": 0.5,
     "a half": 0.5, "ein": 1, "eine": 1, "einer": 1, "einem": 1, "einen": 1, "zwei": 2, "drei": 3, "vier": 4, "fünf": 5,
-    "sechs": 6, "sieben": 7, "acht": 8, "neun": 9, "zehn": 10, "zwölf": 12, "eine halbe": 0.5, "einer halben": 0.5,
-    "einem halben": 0.5, "半": 0.5,
+    "sechs": 6, "sieben": 7, "acht": 8, "neun": 9, "zehn": 10, "elf": 11, "zwölf": 12, "eine halbe": 0.5,
+    "einer halben": 0.5, "einem halben": 0.5, "半": 0.5,
 }  # fmt: skip
 _DIGITS = {"〇": 0, "零": 0, "两": 2, "几": 3} | {
     digit: number for number, digit in enumerate("零一二三四五六七八九")

@@ -45,6 +45,7 @@ _WEEKDAY = "|".join(sorted(WEEKDAYS, key=len, reverse=True))
 _WHICH = (
     "last|previous|this|the|current|next|coming|(?:letzte|vorige|vergangene|diese|nächste|kommende)[nrsm]?"
 )
+_NTH = {"first": 0, "second": 1, "third": 2, "fourth": 3, "last": -1}
 _YEAR = r"(?:19|20)\d\d"
 _HAN = durations.HAN_NUMBER
 _WEEK = "周|星期|礼拜"
@@ -74,6 +75,15 @@ def _weekday(calendar: Calendar, match: re.Match[str]) -> Span:
 def _weekday_of_week(calendar: Calendar, match: re.Match[str]) -> Span:
     which, day = match["which"] or match["which2"], match["day"] or match["day2"]
     return calendar.weekday_of_week(WEEKDAYS[day], STEPS[_which(which)])
+
+
+def _nth_weekday(calendar: Calendar, match: re.Match[str]) -> Span:
+    """Read the first, second, … or last weekday of a month."""
+    month = calendar.dated(None, MONTH_NUMBERS[match["m"]], None)
+    days = [month.first + timedelta(number) for number in range((month.end - month.first).days)]
+    return calendar.day(
+        [day for day in days if day.weekday() == WEEKDAYS[match["day"]]][_NTH[match["nth"]]].date()
+    )
 
 
 def _han_weekday(calendar: Calendar, match: re.Match[str]) -> Span:
@@ -130,6 +140,7 @@ _READERS: tuple[tuple[str, Read], ...] = (
         _weekday_of_week,
     ),
     (rf"(?P<which>上上|上|这|本|下下|下|)个?(?:{_WEEK})(?P<day>[{HAN_DAYS}])", _han_weekday),
+    (rf"(?:the )?(?P<nth>{'|'.join(_NTH)}) (?P<day>{_WEEKDAY}) (?:in|of) (?P<m>{_MONTH})", _nth_weekday),
     (rf"(?P<which>{_WHICH}) (?P<unit>weekend|week|month|year|wochenende|woche|monat|jahr)", _period),
     ("(?P<which>上上|上|这|本|下下|下)个?(?P<unit>周末|周|星期|礼拜|月)", _period),
     ("(?P<which>去|前|今|明|后|本)(?P<unit>年)|周末|(?:the )?weekend|wochenende", _period),

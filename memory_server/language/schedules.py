@@ -22,7 +22,7 @@ _EVERY = lazy(
 _ADVERBS = {
     "hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "yearly": "year", "annually": "year",
     "stündlich": "hour", "täglich": "day", "wöchentlich": "week", "monatlich": "month", "jährlich": "year",
-    "werktags": "weekday", "on weekdays": "weekday", "on workdays": "weekday",
+    "werktags": "weekday", "on weekdays": "weekday", "on workdays": "weekday", "工作日": "weekday",
 }  # fmt: skip
 _UNITS = {
     "day": "day", "tag": "day", "天": "day", "日": "day", "weekday": "weekday", "workday": "weekday",
@@ -42,8 +42,10 @@ _MONTHLY = lazy(
     rf"(?:the )?(?P<day>\d{{1,2}}|{durations.HAN_NUMBER})(?:st|nd|rd|th|\.|号|日)(?: (?:day )?(?:of|in) the month)?"
 )
 _OF_EACH_MONTH = lazy(
-    r"^(?:on |am )?(?P<day>(?:the )?\d{1,2}(?:st|nd|rd|th|\.)) (?:of )?(?:every|each|jede[sn]) (?:month|monats?)$"
+    r"^(?:immer )?(?:on |am )?(?P<day>(?:the )?\d{1,2}(?:st|nd|rd|th|\.)) (?:of )?(?:every|each|jede[sn]|des) "
+    r"(?:month|monats?)$"
 )
+_STARTING = lazy(r"^(?P<what>.+?),? (?:starting|beginning|from|ab)(?: on| am| dem)? (?P<start>.+)$")
 _ASKING = lazy(r"^(?:please )?(?:re[m]ind me|erinnere mich|提醒我) ?")
 _WEEKDAY = lazy(rf"(?:on )?(?P<name>{_NAMES})|(?:周|星期|礼拜)(?P<han>[{HAN_DAYS}])")
 _PLURAL = lazy(rf"^(?:on )?(?P<days>(?:{_NAMES})s(?:(?:,| and|, and) (?:{_NAMES})s)*)$")
@@ -60,12 +62,21 @@ class Due:
 
 def read(text: str, now: datetime, *, month_first: bool = True) -> tuple[Due, ...]:
     """Read when a reminder is due; nothing where the words name no moment that is ahead."""
-    folded = _ASKING.sub("", moments.normal(text))
+    folded = re.sub(
+        r"每隔一(?=个?(?:小时|天|周|星期|礼拜|月|年))", "每两", _ASKING.sub("", moments.normal(text))
+    )
     at = _clock(folded)
     repeated = _repeated(at.remainder if at else folded)
     if repeated is None:
         return _once(folded, at, now, month_first)
     try:
+        if starting := _STARTING.match(repeated):
+            dues = _every(starting["what"], None, now, month_first)
+            first = _once(starting["start"], None, now, month_first)
+            if len(dues) != 1 or not first:
+                return ()
+            day = first[0].first.date()
+            return (Due(datetime.combine(day, at.time if at else MORNING), dues[0].every),)
         return _every(repeated, at.time if at else None, now, month_first)
     except ValueError:
         return ()

@@ -28,7 +28,7 @@ _SUBJECT = r"(?:the )?(?:topic|subject|matter|question|conversation|talk|discuss
 
 _ENGLISH = (
     rf"(?:{_EACH}|{_NEXT}) (?:that )?(?P<topic>.+?) (?:comes? up|is mentioned|gets mentioned|"
-    r"is discussed|is the topic|arises|pops up)",
+    r"is discussed|is the topic|arises|pops up)(?: again)?",
     rf"(?:{_EACH}|{_NEXT}) {_SUBJECT} (?:is(?: about)?|turns to|comes to|goes to|of) (?P<topic>.+)",
     rf"(?:{_EACH}|{_NEXT}) it comes to (?P<topic>.+)",
     r"(?:in|at|during) (?:our|the|my) next (?:conversation|talk|chat|discussion) (?:about|on|of) (?P<topic>.+)",
@@ -40,7 +40,7 @@ _ENGLISH = (
 )  # fmt: skip
 _CHINESE = (
     r"(?P<each>每次|每当|每回|每逢)?(?:下次|下一次|下回|当|等到?|如果|要是|一旦|只要)?(?:再|又)?(?:我们|咱们|我|你们?|他们?|她|大家|有人)?"
-    r"(?:再次|再|又|下次|一|想|要|开始)*(?:谈到|谈及|谈起|谈论到?|聊到|聊起|聊|说到|说起|提到|提及|提起|讨论到?|问到|问起|讲到|涉及到?|碰到)"
+    r"(?:再次|再|又|下次|一|想|要|开始)*(?:谈到|谈及|谈起|谈论到?|聊到|聊起|聊|说到|说起|说要|提到|提及|提起|讨论到?|问到|问起|讲到|涉及到?|碰到)"
     r"(?P<topic>.+?)(?:的话题|这个话题|这件事)?(?:的时候|时候|时|的话)?",
     r"(?P<each>每次|每回|每个)(?P<topic>.+?)(?:之前|以前|前|之后|以后|后|的时候|时)",
     r"(?:下次|下一次)?(?P<topic>.{2,}?)(?:之前|以前|前|之后|以后|后)",
