@@ -135,8 +135,9 @@ class Services:
         self.recall = RecallService(
             database, queue, self.long_term, not settings.read_only, learning, self.reranking
         )
+        self.changes = ChangeService(database, queue.wake)
         self.things = ThingService(
-            self.memories, self.facts, self.turns, self.short_term, self.long_term, self.recall
+            self.memories, self.facts, self.turns, self.short_term, self.long_term, self.recall, self.changes
         )
         self.reminding = RemindingService(database, of_hooks, ByMeaning(self.recall).find)
         self.resume = ResumeService(database, learning.on, self.long_term)
@@ -154,7 +155,6 @@ class Services:
         self.calls = CallService(database, not settings.read_only)
         self.projects = ProjectService(database)
         self.tokens = TokenService(database, os.urandom)
-        self.changes = ChangeService(database, queue.wake)
         self.health = HealthService(database, queue, self.triggers[0].judge)
         self.imports = ImportService(database, queue, self.triggers[0], settings.allow_secrets)
         self.exports = ExportService(database)

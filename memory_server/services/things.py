@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 
 from memory_server.domain import change
 from memory_server.domain.caller import Caller
-from memory_server.domain.change import Kind
+from memory_server.domain.change import Action, Change, ChangeFilter, Kind
+from memory_server.domain.fact import Scope
 from memory_server.domain.forgetting import Forgotten
 from memory_server.domain.handles import Handle
 from memory_server.domain.long_term import Order
@@ -14,12 +15,16 @@ from memory_server.domain.recall import OF_BEST, Found, Recallable
 from memory_server.domain.short_term import ShortTermId
 from memory_server.errors import Mend, NotFound
 from memory_server.language import query
+from memory_server.services.changes import ChangeService
 from memory_server.services.facts import FactService
 from memory_server.services.long_term import LongTermService
 from memory_server.services.memories import MemoryService
 from memory_server.services.recall import RecallService, RecallWish
 from memory_server.services.short_term import ShortTermService
 from memory_server.services.turns import TurnService
+
+LOOKED_AT = 500
+"""Changes, the latest, among which deleted things are looked for."""
 
 STORED = frozenset(Recallable) - {Recallable.WOKEN}
 """Kinds that a search finds by their words and meaning."""
@@ -33,6 +38,7 @@ class ThingService:
     short_term: ShortTermService
     long_term: LongTermService
     recalls: RecallService
+    changes: ChangeService
 
     def forget(self, handle: Handle, purge: bool, caller: Caller) -> Forgotten:
         """Delete a thing: it can be brought back for 30 days. Or erase it for good.
@@ -85,6 +91,19 @@ class ThingService:
             *self._prompts(words, caller),
         ]
 
+    def deleted(self, words: str, caller: Caller) -> dict[Handle, str]:
+        """Return the things that were deleted in the last 30 days, the last first, with their texts: those that hold at
+        least half of the words, or all where there are none.
+        """
+        wanted = _stems(words)
+        log = self.changes.select(ChangeFilter(undone=True), LOOKED_AT, caller)
+        texts: dict[Handle, str] = {}
+        for entry in log.changes:
+            text = f"{entry.name}: {entry.text}" if entry.name else entry.text
+            if entry.action is Action.DELETED and 2 * len(wanted & _stems(text)) >= len(wanted):
+                texts.setdefault(_handle_of(entry), text)
+        return texts
+
     def _prompts(self, words: str, caller: Caller) -> Iterator[Found]:
         """Yield the prompts whose name and text hold at least half of the terms."""
         wanted = _stems(words)
@@ -97,3 +116,9 @@ class ThingService:
 
 def _stems(text: str) -> set[str]:
     return set(map(query.stem, query.parse(text).terms))
+
+
+def _handle_of(entry: Change) -> Handle:
+    """Return the handle of what a change happened to."""
+    scope = Scope(entry.scope) if entry.kind is Kind.FACT and entry.scope else None
+    return Handle(entry.kind, 0 if entry.name else entry.item, entry.name or "", scope)

@@ -77,6 +77,26 @@ async def test_words_list_what_they_may_mean_and_delete_nothing(server: Servers)
         assert (await call(client, "forget", what="zebra"))["note"].startswith("Nothing stored matches")
 
 
+@pytest.mark.both_stores
+async def test_words_restore_the_one_deleted_thing_that_they_mean(server: Servers) -> None:
+    """A person says "bring back the note about the lighthouse": nobody remembers a ref then."""
+    async with server() as client:
+        refs = await filled(client)
+        await call(client, "forget", refs=refs)
+        everything = await call(client, "forget", undo=True)
+        listed = {match["ref"].replace("f:project/", "f:") for match in everything["matches"]}
+        assert listed == set(refs)
+        assert everything["note"].startswith("Nothing was restored.")
+        assert await left(client) == (0, None, 0, 0, 0)
+        kept = await call(client, "memory_store", content="The zebra eats at nine.", type="observation")
+        await call(client, "forget", refs=[f"m{kept['id']}"])
+        answer = await call(client, "forget", what="zebra", undo=True)
+        assert answer == {"restored": [f"m{kept['id']}"]}
+        assert (await call(client, "forget", what="giraffe", undo=True))["note"].startswith(
+            "Nothing that was"
+        )
+
+
 async def test_what_is_not_there_is_named_beside_what_was_deleted(server: Servers) -> None:
     async with server() as client:
         ref, *_ = await filled(client)

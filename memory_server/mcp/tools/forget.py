@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
+from itertools import islice
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -11,7 +12,6 @@ from memory_server.answers.answer import Answer, field
 from memory_server.domain.caller import Caller
 from memory_server.domain.forgetting import Forgotten
 from memory_server.domain.handles import FORMS, Handle, read
-from memory_server.domain.recall import Found
 from memory_server.errors import Invalid, NotFound
 from memory_server.mcp.tool import DESTROYS, Tool
 from memory_server.mcp.tools.answers import NOT_ERASED, also_in, cut, refuse_both
@@ -26,6 +26,8 @@ SHOWN = 120
 
 ONLY_LISTED = "Nothing was deleted. Call `forget` with the refs of those that the user means."
 NOTHING = "Nothing stored matches this. Nothing was deleted."
+DELETED_LISTED = "Nothing was restored. Call `forget` with undo and the refs of those that the user means."
+NOTHING_DELETED = "Nothing that was deleted in the last 30 days matches this. Nothing was restored."
 
 
 def _handle(text: object) -> Handle:
@@ -44,6 +46,14 @@ Refs = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
+class Match:
+    """A thing that words may mean."""
+
+    ref: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Forgetting:
     """The things that were deleted, erased or restored, and those that are not there."""
 
@@ -52,7 +62,7 @@ class Forgetting:
     restored: Sequence[Handle] = ()
     missing: list[str] = dataclass_field(default_factory=list)
     undo_until: str | None = None
-    matches: list[Found] | None = None
+    matches: list[Match] | None = None
     note: str | None = None
 
 
@@ -64,7 +74,7 @@ def _short(text: str) -> str:
     return cut(text, SHOWN)
 
 
-MATCH = Answer(Found, "ref", field("content=said", _short))
+MATCH = Answer(Match, "ref", field("content=text", _short))
 FORGOTTEN = Answer(
     Forgetting,
     *(field(f"{name}?", _refs) for name in ("deleted", "purged", "restored")),
@@ -87,7 +97,11 @@ class ForgetTools:
         self,
         refs: Refs = [],  # noqa: B006 - never changed
         words: Annotated[
-            QueryText | None, Field(alias="what", description="words; only lists what they may mean")
+            QueryText | None,
+            Field(
+                alias="what",
+                description="words; only lists what they may mean; with undo restores the one deleted",
+            ),
         ] = None,
         undo: Undo = False,
         purge: Purge = False,
@@ -96,10 +110,12 @@ class ForgetTools:
     ) -> Annotated[Forgetting, FORGOTTEN]:
         """Delete what is stored, of any kind; undo restores it for 30 days."""
         refuse_both(undo=undo, purge=purge)
+        if undo and not refs:
+            return self._restored_by_words(words or "", caller)
         if bool(refs) == (words is not None):
             raise Invalid("Give either `refs`, or `what` in words. Nothing was deleted.")
         if words is not None:
-            matches = self.things.matching(words, caller)[:LISTED]
+            matches = [Match(hit.ref, hit.said) for hit in self.things.matching(words, caller)[:LISTED]]
             return Forgetting(matches=matches, note=ONLY_LISTED if matches else NOTHING)
         return self._restored(refs, caller) if undo else self._forgotten(refs, purge, caller)
 
@@ -124,6 +140,14 @@ class ForgetTools:
         return Forgetting(
             deleted, erased, (), list(map(str, missing)), until, None, _note(list(results.values()))
         )
+
+    def _restored_by_words(self, words: str, caller: Caller) -> Forgetting:
+        """Restore the one deleted thing that words mean, or list those that they may mean."""
+        texts = self.things.deleted(words, caller)
+        if words and len(texts) == 1:
+            return self._restored(list(texts), caller)
+        matches = [Match(str(handle), text) for handle, text in islice(texts.items(), LISTED)]
+        return Forgetting(matches=matches, note=DELETED_LISTED if matches else NOTHING_DELETED)
 
     def _restored(self, handles: Sequence[Handle], caller: Caller) -> Forgetting:
         """Restore each thing.
