@@ -319,7 +319,7 @@ async def test_a_file_that_cannot_be_served_is_told_in_each_answer(
     else:
         sqlite(server.db, "PRAGMA user_version = 99")
     async with server() as client:
-        assert len((await client.list_tools()).tools) == 31
+        assert len((await client.list_tools()).tools) == 33
         for tool, arguments in (("memory_stats", {}), ("memory_store", {"content": "x", "type": "error"})):
             answer = await client.call_tool(tool, arguments)
             assert isinstance(answer, CallToolResult)

@@ -133,10 +133,13 @@ class Front:
             if self._link is not None:
                 with suppress(OSError):
                     self._link.shutdown(socket.SHUT_WR)
-        before = None
-        while (link := self._next_link()) is not before:
-            before = link
-            _wait_grace()
+        link = self._next_link()
+        _wait_grace()
+        while (newer := self._next_link()) is not link:
+            link = newer
+            for _ in range(int(GREETING / GRACE)):  # it has just started
+                if self._session.needs_engine:
+                    _wait_grace()
         self.leave()
 
     def _next_link(self) -> socket.socket | None:
@@ -157,7 +160,8 @@ class Front:
         while lines_read != self._lines_read or self._waits_for_engine():
             lines_read = self._lines_read
             _wait_grace()
-        self.leave()
+        if not self._has_ended:  # else the thread that reads has seen the end
+            self.leave()
 
     def _waits_for_engine(self) -> bool:
         return self._link is None and self._session.needs_engine

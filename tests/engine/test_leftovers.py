@@ -3,6 +3,7 @@
 import fcntl
 import logging
 import os
+import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -41,8 +42,14 @@ def test_an_engine_that_ends_takes_its_files_away_and_those_of_killed_ones(serve
     assert list(folder(server).iterdir()) == []
 
 
-def test_files_of_an_engine_that_runs_or_starts_stay(tmp_path: Path) -> None:
-    running, starting, ours = (place_in(tmp_path, number) for number in range(3))
+@pytest.fixture
+def runtime(user_folders: dict[str, str]) -> Path:
+    """A new folder whose path is short enough for a socket."""
+    return Path(tempfile.mkdtemp(dir=user_folders["XDG_RUNTIME_DIR"]))
+
+
+def test_files_of_an_engine_that_runs_or_starts_stay(runtime: Path) -> None:
+    running, starting, ours = (place_in(runtime, number) for number in range(3))
     door = Door(running)
     start = lock(starting.with_suffix(".starting"))
     assert start is not None
@@ -50,7 +57,7 @@ def test_files_of_an_engine_that_runs_or_starts_stay(tmp_path: Path) -> None:
     own_door = Door(ours)
     own_door.close()
     leftovers.tidy(ours, own_door.is_ours, NOW)
-    assert {path.name for path in tmp_path.iterdir()} == {
+    assert {path.name for path in runtime.iterdir()} == {
         f"{running.name}.sock", f"{running.name}.lock", f"{starting.name}.starting", f"{starting.name}.log",
     }  # fmt: skip
     assert door.is_ours
@@ -60,32 +67,32 @@ def test_files_of_an_engine_that_runs_or_starts_stay(tmp_path: Path) -> None:
     unlock(starting.with_suffix(".starting"), start)
 
 
-def test_an_engine_that_gave_its_place_up_leaves_it_to_the_next(tmp_path: Path) -> None:
-    first = Door(place_in(tmp_path))
+def test_an_engine_that_gave_its_place_up_leaves_it_to_the_next(runtime: Path) -> None:
+    first = Door(place_in(runtime))
     first.give_up()
-    second = Door(place_in(tmp_path))
-    leftovers.tidy(place_in(tmp_path), first.is_ours, NOW)
+    second = Door(place_in(runtime))
+    leftovers.tidy(place_in(runtime), first.is_ours, NOW)
     assert second.is_ours
     assert second.path.exists()
     second.give_up()
 
 
-def test_what_an_engine_said_is_kept_for_a_week(tmp_path: Path) -> None:
+def test_what_an_engine_said_is_kept_for_a_week(runtime: Path) -> None:
     new, old, foreign = (
-        place_in(tmp_path, 1).with_suffix(".log"),
-        place_in(tmp_path, 2).with_suffix(".log"),
-        tmp_path / "my-own-notes.log",
+        place_in(runtime, 1).with_suffix(".log"),
+        place_in(runtime, 2).with_suffix(".log"),
+        runtime / "my-own-notes.log",
     )
     for path in (new, old, foreign):
         path.write_text("no embedder")
         os.utime(path, (0, 0))
     os.utime(new, (NOW.timestamp(), NOW.timestamp()))
-    leftovers.tidy(place_in(tmp_path), is_ours=False, now=NOW)
-    assert set(tmp_path.iterdir()) == {new, foreign}
+    leftovers.tidy(place_in(runtime), is_ours=False, now=NOW)
+    assert set(runtime.iterdir()) == {new, foreign}
 
 
-def test_a_log_begins_again_when_it_is_too_long(tmp_path: Path) -> None:
-    path = tmp_path / "log"
+def test_a_log_begins_again_when_it_is_too_long(runtime: Path) -> None:
+    path = runtime / "log"
     with path.open("ab") as log:
         handler = leftovers.Bounded(log.fileno())
         log.write(b"x" * leftovers.LONGEST)
@@ -100,9 +107,9 @@ def test_a_log_begins_again_when_it_is_too_long(tmp_path: Path) -> None:
 
 
 def test_a_lock_of_a_file_that_its_holder_has_removed_meanwhile_counts_for_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    runtime: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "lock"
+    path = runtime / "lock"
     holder = lock(path)
     assert holder is not None
     assert lock(path) is None

@@ -127,10 +127,11 @@ def _other_version(root: Path, jump: Path) -> Path:
     shutil.copytree(package, root / "memory_server", ignore=shutil.ignore_patterns("e5_small", "__pycache__"))
     shutil.copytree(ROOT / "migrations", root / "migrations")
     jump.write_text("0")
-    init, reader = root / "memory_server" / "__init__.py", root / "memory_server" / "reader.py"
+    init, clock_file = root / "memory_server" / "__init__.py", root / "memory_server" / "stores.py"
     init.write_text(f'{init.read_text()}\n__version__ = "0.0.1"\n')
     wrong = f"datetime.now(UTC) + __import__('datetime').timedelta(float(open({str(jump)!r}).read() or 0))"
-    reader.write_text(reader.read_text().replace("datetime.now(UTC)", wrong))
+    assert "datetime.now(UTC)" in clock_file.read_text()
+    clock_file.write_text(clock_file.read_text().replace("datetime.now(UTC)", wrong))
     return root
 
 
