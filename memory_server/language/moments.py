@@ -22,6 +22,7 @@ from memory_server.language.spans import (
 from memory_server.language.text import fold
 
 _SAME = (
+    (r"\s*\([^()]*\)\s*", " "),  # "next Wednesday (2 December)"
     (r"\blast night\b", "yesterday evening"),
     (r"\btonight\b", "today evening"),
     (r"\b(?:this|later this) (morning|afternoon|evening)\b", r"today \1"),

@@ -42,8 +42,8 @@ _MONTHLY = lazy(
     rf"(?:the )?(?P<day>\d{{1,2}}|{durations.HAN_NUMBER})(?:st|nd|rd|th|\.|号|日)(?: (?:day )?(?:of|in) the month)?"
 )
 _OF_EACH_MONTH = lazy(
-    r"^(?:immer )?(?:on |am )?(?P<day>(?:the )?\d{1,2}(?:st|nd|rd|th|\.)) (?:of )?(?:every|each|jede[sn]|des) "
-    r"(?:month|monats?)$"
+    r"^(?:immer )?(?:on |am )?(?P<day>(?:the )?(?:\d{1,2}(?:st|nd|rd|th|\.)|first|ersten)) (?:of )?"
+    r"(?:every|each|jede[sn]|des) (?:month|monats?)$"
 )
 _STARTING = lazy(r"^(?P<what>.+?),? (?:starting|beginning|from|ab)(?: on| am| dem)? (?P<start>.+)$")
 _ASKING = lazy(r"^(?:please )?(?:re[m]ind me|erinnere mich|提醒我) ?")
@@ -111,7 +111,7 @@ def _repeated(text: str) -> str | None:
     if adverb in _ADVERBS and on:
         return f"{_ADVERBS[adverb]} {on}"
     if match := _OF_EACH_MONTH.match(text):
-        return match["day"]
+        return re.sub("first|ersten", "1.", match["day"])
     if match := _PLURAL.match(text):
         return re.sub(rf"({_NAMES})s\b", r"\1", match["days"])
     if _GERMAN_PLURAL.match(text) and text in WEEKDAYS:

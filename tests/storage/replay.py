@@ -254,8 +254,8 @@ def _overview(chance: random.Random) -> Call:
     )
 
 
-OWN = ("database_bytes",)
-"""What each store answers for itself."""
+OWN = ("database_bytes", "since_start")
+"""What each store, or each process, answers for itself."""
 
 
 def difference(one: object, other: object, place: str = "answer") -> str | None:
