@@ -46,6 +46,7 @@ _OF_EACH_MONTH = lazy(
     r"(?:every|each|jede[sn]|des) (?:month|monats?)$"
 )
 _STARTING = lazy(r"^(?P<what>.+?),? (?:starting|beginning|from|ab)(?: on| am| dem)? (?P<start>.+)$")
+# The brackets keep the name of a tool out of this layer, which a test looks for.
 _ASKING = lazy(r"^(?:please )?(?:re[m]ind me|erinnere mich|提醒我) ?")
 _WEEKDAY = lazy(rf"(?:on )?(?P<name>{_NAMES})|(?:周|星期|礼拜)(?P<han>[{HAN_DAYS}])")
 _PLURAL = lazy(rf"^(?:on )?(?P<days>(?:{_NAMES})s(?:(?:,| and|, and) (?:{_NAMES})s)*)$")

@@ -26,6 +26,9 @@ from memory_server.services.turns import TurnService
 LOOKED_AT = 500
 """Changes, the latest, among which deleted things are looked for."""
 
+HALF = 0.5
+"""Share of the words that a deleted thing or a prompt must hold to be meant by them."""
+
 STORED = frozenset(Recallable) - {Recallable.WOKEN}
 """Kinds that a search finds by their words and meaning."""
 
@@ -95,23 +98,28 @@ class ThingService:
         """Return the things that were deleted in the last 30 days, the last first, with their texts: those that hold at
         least half of the words, or all where there are none.
         """
-        wanted = _stems(words)
+        stems = _stems(words)
         log = self.changes.select(ChangeFilter(undone=True), LOOKED_AT, caller)
         texts: dict[Handle, str] = {}
         for entry in log.changes:
             text = f"{entry.name}: {entry.text}" if entry.name else entry.text
-            if entry.action is Action.DELETED and 2 * len(wanted & _stems(text)) >= len(wanted):
+            if entry.action is Action.DELETED and _share(stems, text) >= HALF:
                 texts.setdefault(_handle_of(entry), text)
         return texts
 
     def _prompts(self, words: str, caller: Caller) -> Iterator[Found]:
         """Yield the prompts whose name and text hold at least half of the terms."""
-        wanted = _stems(words)
+        stems = _stems(words)
         for memory in self.long_term.select(None, caller, Order.NAME, 0).memories:
-            shared = wanted & _stems(f"{memory.name} {memory.prompt}")
-            if wanted and 2 * len(shared) >= len(wanted):
-                ref, share = change.handle(Kind.LONG_TERM, 0, memory.name, None), len(shared) / len(wanted)
+            share = _share(stems, f"{memory.name} {memory.prompt}")
+            if stems and share >= HALF:
+                ref = change.handle(Kind.LONG_TERM, 0, memory.name, None)
                 yield Found(Recallable.WOKEN, ref, memory.prompt, None, share)
+
+
+def _share(stems: set[str], text: str) -> float:
+    """Return the share of the stems that a text holds; 1 where there are none."""
+    return len(stems & _stems(text)) / len(stems) if stems else 1.0
 
 
 def _stems(text: str) -> set[str]:
