@@ -4,7 +4,6 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 
 from memory_server.language.lazy import lazy
 from memory_server.language.text import SPACELESS, fold, has_han
@@ -117,7 +116,7 @@ def _terms(text: str, *, stops: bool) -> list[str]:
 
 def uncontracted(word: str) -> str:
     """The word without a possessive or a short verb at its end: who for who's."""
-    return _CONTRACTED.sub("", word)
+    return word if word.isalnum() else _CONTRACTED.sub("", word)
 
 
 def stem(term: str) -> str:
@@ -133,12 +132,19 @@ def _stop_words(runs: Iterable[str]) -> frozenset[str]:
 
 def _spaced(text: str) -> str:
     """The text with punctuation replaced by spaces. Symbols beyond ASCII stay: to the index, ₽ and 🤖 are letters."""
-    return "".join(map(_apart, text))
+    return text.translate(_SPACES)
 
 
-@lru_cache(maxsize=4096)
-def _apart(character: str) -> str:
-    return " " if _separates(character) and character not in _INSIDE else character
+class _Spaces(dict[int, int]):
+    """Code points by code points, made at their first use: a space for a mark that separates words."""
+
+    def __missing__(self, point: int) -> int:
+        character = chr(point)
+        self[point] = ord(" ") if _separates(character) and character not in _INSIDE else point
+        return self[point]
+
+
+_SPACES = _Spaces()
 
 
 def _separates(character: str) -> bool:
@@ -150,7 +156,7 @@ def _separates(character: str) -> bool:
 
 def _has_letter(run: str) -> bool:
     """True if a run has a letter: accents and joiners alone are not a word."""
-    return any(unicodedata.category(character) in _LETTERS for character in run)
+    return run[:1].isalnum() or any(unicodedata.category(character) in _LETTERS for character in run)
 
 
 def _pairs(run: str, *, stops: bool) -> list[str]:

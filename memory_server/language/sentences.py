@@ -1,8 +1,9 @@
 """Cuts a text into sentences, and shortens one to so many tokens."""
 
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from functools import lru_cache
 
 from memory_server.language.lazy import lazy
 from memory_server.language.sentence_ends import ends
@@ -57,31 +58,44 @@ def lengths(text: str, limits: Sequence[float]) -> list[str]:
     """The text shortened to each of several limits in tokens."""
     text = line(text)
     looked_at = text[: int(max(limits) * _PER_TOKEN)]
+    return list(_lengths(looked_at, len(looked_at) == len(text), tuple(limits)))
+
+
+@lru_cache(maxsize=2048)
+def _lengths(looked_at: str, is_whole: bool, limits: tuple[float, ...]) -> list[str]:
+    """The lengths of a line, kept: each briefing shortens mostly the lines of the one before it."""
     places, sums = cumulated(looked_at)
+    if is_whole and sums[-1] <= min(limits):
+        return [looked_at] * len(limits)
+    clauses = [match.start() for match in _CLAUSE_END.finditer(looked_at)]
 
     def weight(end: int) -> float:
         return sums[bisect_right(places, end) - 1]
 
-    if len(looked_at) == len(text) and sums[-1] <= min(limits):
-        return [text] * len(limits)
-    clauses = [match.start() for match in _CLAUSE_END.finditer(looked_at)]
-    words = [match.start() for match in _WORD_END.finditer(looked_at) if match.start()]
-
     def cut(most: float) -> str:
-        if len(looked_at) == len(text) and sums[-1] <= most:
-            return text
-        end = _last(clauses, most, weight)
+        if is_whole and sums[-1] <= most:
+            return looked_at
+        fitting = bisect_right(sums, most)
+        too_far = places[fitting] if fitting < len(places) else len(looked_at) + 1
+        end = _last(clauses, too_far)
         if end is None or weight(end) < _NEAR * most:
-            end = _last(words, most, weight) or end or places[bisect_right(sums, most) - 1]
+            end = _last_word(looked_at, too_far) or end or places[fitting - 1]
         return looked_at[:end].rstrip(_LEFT_AT_END) + "…"
 
     return [cut(most) for most in limits]
 
 
-def _last(ends: list[int], most: float, weight: Callable[[int], float]) -> int | None:
-    """The last of these places up to which the text has at most so many tokens."""
-    fitting = bisect_right(ends, most, key=weight)
-    return ends[fitting - 1] if fitting else None
+def _last(ends: list[int], too_far: int) -> int | None:
+    """The last of these places that is before another one."""
+    before = bisect_left(ends, too_far)
+    return ends[before - 1] if before else None
+
+
+def _last_word(text: str, too_far: int) -> int | None:
+    """The end of the last word of a line that ends before this place."""
+    if text.isascii():
+        return max(text.rfind(" ", 1, too_far), 0) or None
+    return _last([match.start() for match in _WORD_END.finditer(text, 0, too_far)], too_far) or None
 
 
 def ended(text: str) -> str:

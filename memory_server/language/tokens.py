@@ -4,7 +4,8 @@ import json
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, lru_cache
+from itertools import accumulate
 
 from memory_server.language.lazy import lazy
 
@@ -17,6 +18,15 @@ _PARTS = lazy(
     r"|(?P<wide>[\u2010-\u206f\u3000-\u303f\uff00-\uffef])|(?P<picture>[\U0001f000-\U0001faff])|(?P<mark>[^\w\s])"
 )
 """The parts of a text that are weighed, by kind."""
+
+_WEIGHED = lazy(
+    rf"[{_CJK}]+[!-/:;?]?|[A-Za-zÀ-ɏ]+|\d+| \d+|[^\W_]"
+    r"|[\u2010-\u206f\u3000-\u303f\uff00-\uffef\U0001f000-\U0001faff]|[^\w\s]"
+)
+"""The same parts without their kinds; a narrow mark is in one part with the run before it."""
+
+_LONGEST_KEPT = 40
+"""Characters of the longest part whose weight is kept: so what is kept never takes more than 2 MB."""
 
 PER_CJK, PER_CJK_RUN, PER_WORD, PER_LETTER_OVER_7 = 0.74, 0.59, 1.13, 0.32
 PER_3_DIGITS, PER_SPACE_BEFORE_DIGITS, PER_MARK, PER_WIDE_MARK = 1.21, 0.95, 0.44, 0.90
@@ -57,11 +67,26 @@ _WEIGHT: dict[str, Callable[[str], float]] = {
 
 def weigh(text: str) -> float:
     """Estimated tokens of a text, not rounded: the values of two texts with a line end between them can be added."""
-    return sum(_WEIGHT[str(match.lastgroup)](match[0]) for match in _PARTS.finditer(text))
+    return sum(_weights(_WEIGHED.findall(text)))
+
+
+def _weights(parts: list[str]) -> Iterable[float]:
+    is_kept = max(map(len, parts), default=0) <= _LONGEST_KEPT
+    return map(_kept_weight if is_kept else _weight, parts)
+
+
+def _weight(part: str) -> float:
+    return sum(_WEIGHT[str(match.lastgroup)](match[0]) for match in _PARTS.finditer(part))
+
+
+_kept_weight = lru_cache(maxsize=8192)(_weight)
 
 
 def cumulated(text: str) -> tuple[list[int], list[float]]:
     """Positions at which a text can be cut, and the estimated tokens before each."""
+    if text.isascii():
+        ends = [match.end() for match in _WEIGHED.finditer(text)]
+        return [0, *ends], [0.0, *accumulate(_weights(_WEIGHED.findall(text)))]
     ends, sums, total = [0], [0.0], 0.0
     for match in _PARTS.finditer(text):
         kind, start, end = str(match.lastgroup), match.start(), match.end()
@@ -94,9 +119,12 @@ def fitting(lines: Iterable[str], most: float) -> list[str]:
     return fitting_lines
 
 
+_escaped = json.JSONEncoder(ensure_ascii=False).encode
+
+
 def weigh_json(text: str) -> float:
     """The estimated tokens of a text as a string in JSON, without its quotes."""
-    escaped = json.dumps(text.replace("\n", " "), ensure_ascii=False)[1:-1]
+    escaped = _escaped(text.replace("\n", " "))[1:-1]
     return weigh(escaped) + PER_ESCAPED_LINE_END * text.count("\n")
 
 

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from functools import lru_cache
 from itertools import count
 
 from memory_server.domain.fact import Fact
@@ -225,7 +226,17 @@ def _leading(items: Sequence[Item], by_worth: Sequence[int]) -> list[int]:
 
 def _candidate(item: Item, value: float) -> _Candidate:
     forms = item.worded()
-    return _Candidate(item, value, forms, tuple(weigh_json(f" {form}") for form in forms))
+    return _Candidate(item, value, forms, _costs(forms))
+
+
+@lru_cache(maxsize=2048)
+def _costs(forms: tuple[str, ...]) -> tuple[float, ...]:
+    return tuple(weigh_json(f" {form}") for form in forms)
+
+
+@lru_cache(maxsize=2048)
+def _terms(form: str) -> frozenset[str]:
+    return frozenset(query.parse(form).terms)
 
 
 def _chosen(candidates: Sequence[_Candidate], leading: int, frame: Frame, room: float) -> dict[int, int]:
@@ -286,7 +297,7 @@ class _Heard:
 
     def tells(self, form: str) -> bool:
         """True if an earlier sentence had these words; if not, they count as said from now on."""
-        terms = frozenset(query.parse(form).terms)
+        terms = _terms(form)
         shared = Counter(number for term in terms for number in self._by_term.get(term, ()))
         if len(terms) > 1 and shared and max(shared.values()) >= SAID_TWICE * len(terms):
             return True
