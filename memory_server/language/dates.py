@@ -6,13 +6,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from memory_server.language import month_parts
+
 MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 )  # fmt: skip
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
-_MONTH = "|".join(f"{name[:3]}(?:{name[3:]})?" if name != "may" else "may" for name in MONTHS) + "|sept"
+_GERMAN_MONTHS = {"mär": 3, "mai": 5, "okt": 10, "dez": 12}
+"""Those that do not begin as in English."""
+
+_MONTH = (
+    "|".join(f"{name[:3]}(?:{name[3:]})?" if name != "may" else "may" for name in MONTHS)
+    + "|sept|januar|februar|märz|mai|juni|juli|oktober|dezember"
+)
 _YEAR = r"(?:19|20)\d\d"
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])"
 _NO_VERSION = r"(?!\.\d)"
@@ -74,11 +82,11 @@ class Span:
     def _fits_in_any_year(self, day: date) -> float:
         if day.month != self.first.month:
             return 0.0
-        near = abs(day.day - self.first.day) <= SLACK.days
+        near = self.first.day - SLACK.days <= day.day <= self.last.day + SLACK.days
         return 1.0 if near or not self._short() else 0.5
 
     def _short(self) -> bool:
-        return self.last - self.first < timedelta(days=8)
+        return self.last - self.first < timedelta(days=21)
 
 
 def named(text: str, today: date) -> list[Span]:
@@ -112,6 +120,14 @@ def _month_or_day(match: re.Match[str], today: date) -> Span:
     return span if year else Span(span.first, span.last, year=False)
 
 
+def _part_of_month(match: re.Match[str], today: date) -> Span:
+    year = _year(match, today)
+    month = _month(year or 2000, _month_number(match["month"]))
+    return Span(
+        *month_parts.days(match, month.first, month.last, year=year is not None), year=year is not None
+    )
+
+
 def _months_ago(today: date, count: int) -> Span:
     months = today.year * 12 + today.month - 1 - count
     return _month(months // 12, months % 12 + 1)
@@ -138,7 +154,8 @@ def _month_number(text: str) -> int:
         return 10 + _HAN.get(text[1:], 0)
     if text in _HAN:
         return _HAN[text]
-    return next(number for number, name in enumerate(MONTHS, 1) if name.startswith(text[:3]))
+    in_english = (number for number, name in enumerate(MONTHS, 1) if name.startswith(text[:3]))
+    return _GERMAN_MONTHS.get(text[:3]) or next(in_english)
 
 
 def _count(text: str) -> int:
@@ -216,6 +233,7 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Span]], .
         (rf"(?<![\d/])(?P<month>1[0-2]|0?[1-9])/(?P<day>{_DAY})/(?P<year>{_YEAR})(?![\d/])", _month_or_day),
         (rf"(?<![\d/])(?P<day>{_DAY})/(?P<month>1[0-2]|0?[1-9])/(?P<year>{_YEAR})(?![\d/])", _month_or_day),
         (rf"(?<!\d)(?P<year>{_YEAR})[-/](?P<month>1[0-2]|0[1-9])(?P<day>)(?![-/\d])", _month_or_day),
+        *((form, _part_of_month) for form in month_parts.forms(_MONTH, _YEAR, _HAN_MONTH)),
         (
             rf"(?:(?P<year>{_YEAR})\s*年的?|(?P<relative>去年|今年|前年)的?)?\s*"
             rf"(?<!\d)(?P<month>{_HAN_MONTH})月(?:份)?(?:(?P<day>{_DAY})[日号])?",
@@ -226,11 +244,11 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Span]], .
             _month_or_day,
         ),
         (
-            rf"\b(?P<day>{_DAY})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH})\b\.?(?:,? (?P<year>{_YEAR}))?\b",
+            rf"\b(?P<day>{_DAY})(?:st|nd|rd|th|\.)?(?: of)? (?P<month>{_MONTH})\b\.?(?:,? (?P<year>{_YEAR}))?\b",
             _month_or_day,
         ),
         (
-            rf"\b(?<!you )(?:(?P<relative>last year|this year),? )?(?:in |during |of |since |by |early |late |mid-? ?)"
+            rf"\b(?<!you )(?:(?P<relative>last year|this year),? )?(?:in |im |during |of |since |seit |by )"
             rf"(?P<month>{_MONTH})\b\.?(?P<day>)(?:,? (?:of )?(?P<year>{_YEAR}))?\b",
             _month_or_day,
         ),
@@ -241,7 +259,7 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Span]], .
             _ago,
         ),
         (rf"(?P<count>{_HAN_NUMBER})(?:个)?(?P<unit>天|日|周|星期|礼拜|月|年)(?:以)?前", _ago),
-        (r"\b(?P<which>last|this|past) (?P<unit>weekend|week|month|year)\b", _relative),
+        (r"\b(?P<which>last|this|past) (?P<unit>weekend|week|month|year)\b(?! of\b)", _relative),
         (r"(?P<which>上上|上|这|(?<![基日])本)(?:个)?(?P<unit>周末)", _relative),
         (
             r"(?P<which>上上|上|这|(?<![基日])本)(?:个)?(?P<unit>周|星期|礼拜|月)(?![一二三四五六日天末])",

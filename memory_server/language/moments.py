@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from datetime import datetime, time, timedelta
 
-from memory_server.language import clock, durations
+from memory_server.language import clock, durations, month_parts
 from memory_server.language.clock import Clock
 from memory_server.language.spans import (
     DAYS,
@@ -18,6 +18,7 @@ from memory_server.language.spans import (
     WEEKDAYS,
     Calendar,
     Span,
+    days,
 )
 from memory_server.language.text import fold
 
@@ -32,12 +33,12 @@ _SAME = (
     (r"\bende (?:der|dieser) woche\b", "end of the week"),
     (r"(今|昨|明)(早|晚)", r"\1天\2上"),
     (r"(?<=[天日周一二三四五六])早(?!上|晨)", "早上"),
-    (r"月底", "end of the month"),
+    (r"(?<![\d一二三四五六七八九十])月底", "end of the month"),
     (r"年底", "end of the year"),
 )  # fmt: skip
 _LEADING = (
-    r"^(?:(?:since|from|after|before|until|till|up to|by|on|at|as of|of|during|in|seit|ab|bis|am|im|vom|zum|den|der)\b"
-    r"(?: the\b(?! day))?|从|自从?|在|于|到|截至) ?"
+    r"^(?:(?:since|from|after|before|until|till|up to|by|on|at|as of|of|during|in|seit|ab|bis|am|im|vom|zum"
+    r"|den|der|die|das)\b(?: the\b(?! day))?|从|自从?|在|于|到|截至) ?"
 )
 _TRAILING = r"(?:以来|之后|以后|之前|以前|开始|起|为止|的时候|的)$|[,.，。 ]+$| onwards?$"
 
@@ -46,7 +47,6 @@ _WEEKDAY = "|".join(sorted(WEEKDAYS, key=len, reverse=True))
 _WHICH = (
     "last|previous|this|the|current|next|coming|(?:letzte|vorige|vergangene|diese|nächste|kommende)[nrsm]?"
 )
-_NTH = {"first": 0, "second": 1, "third": 2, "fourth": 3, "last": -1}
 _YEAR = r"(?:19|20)\d\d"
 _HAN = durations.HAN_NUMBER
 _WEEK = "周|星期|礼拜"
@@ -56,10 +56,10 @@ Read = Callable[[Calendar, re.Match[str]], Span | None]
 
 
 def _dated(calendar: Calendar, match: re.Match[str]) -> Span:
-    """Read the groups `m`, and `y` and `d` if there are any."""
+    """Read the groups `month`, and `year`, `relative` and `d` if there are any."""
     groups = match.groupdict()
-    month = MONTH_NUMBERS.get(match["m"]) or int(durations.count_of(match["m"]))
-    return calendar.dated(groups.get("y") or groups.get("r"), month, groups.get("d"))
+    month = MONTH_NUMBERS.get(match["month"]) or int(durations.count_of(match["month"]))
+    return calendar.dated(groups.get("year") or groups.get("relative"), month, groups.get("d"))
 
 
 def _day_of_month(calendar: Calendar, match: re.Match[str]) -> Span:
@@ -78,13 +78,11 @@ def _weekday_of_week(calendar: Calendar, match: re.Match[str]) -> Span:
     return calendar.weekday_of_week(WEEKDAYS[day], STEPS[_which(which)])
 
 
-def _nth_weekday(calendar: Calendar, match: re.Match[str]) -> Span:
-    """Read the first, second, … or last weekday of a month."""
-    month = calendar.dated(None, MONTH_NUMBERS[match["m"]], None)
-    days = [month.first + timedelta(number) for number in range((month.end - month.first).days)]
-    return calendar.day(
-        [day for day in days if day.weekday() == WEEKDAYS[match["day"]]][_NTH[match["nth"]]].date()
-    )
+def _part_of_month(calendar: Calendar, match: re.Match[str]) -> Span:
+    """Read the last week, the first Monday, the end … of a month."""
+    month = _dated(calendar, match)
+    first, last = month_parts.days(match, month.first.date(), month.end.date() - timedelta(1), year=True)
+    return days(first, (last - first).days + 1)
 
 
 def _han_weekday(calendar: Calendar, match: re.Match[str]) -> Span:
@@ -111,27 +109,27 @@ _READERS: tuple[tuple[str, Read], ...] = (
         lambda calendar, _: Span(calendar.now, calendar.now, exact=True),
     ),
     ("|".join(DAYS), lambda calendar, match: calendar.near_day(DAYS[match[0]])),
-    (rf"(?P<y>{_YEAR})[-/.年](?P<m>\d{{1,2}})[-/.月](?P<d>\d{{1,2}})日?", _dated),
-    (rf"(?P<y>{_YEAR})[-/.](?P<m>\d{{1,2}})", _dated),
-    (rf"(?P<d>\d{{1,2}})\.(?P<m>\d{{1,2}})\.(?P<y>{_YEAR}|\d\d)?", _dated),
-    (rf"(?P<m>\d{{1,2}})[/.](?P<y>{_YEAR})", _dated),
+    (rf"(?P<year>{_YEAR})[-/.年](?P<month>\d{{1,2}})[-/.月](?P<d>\d{{1,2}})日?", _dated),
+    (rf"(?P<year>{_YEAR})[-/.](?P<month>\d{{1,2}})", _dated),
+    (rf"(?P<d>\d{{1,2}})\.(?P<month>\d{{1,2}})\.(?P<year>{_YEAR}|\d\d)?", _dated),
+    (rf"(?P<month>\d{{1,2}})[/.](?P<year>{_YEAR})", _dated),
     (
-        rf"(?P<a>\d{{1,2}})[/-](?P<b>\d{{1,2}})(?:[/-](?P<y>{_YEAR}|\d\d))?",
-        lambda calendar, match: calendar.slashed(match["a"], match["b"], match["y"]),
+        rf"(?P<a>\d{{1,2}})[/-](?P<b>\d{{1,2}})(?:[/-](?P<year>{_YEAR}|\d\d))?",
+        lambda calendar, match: calendar.slashed(match["a"], match["b"], match["year"]),
     ),
-    (rf"(?P<m>{_MONTH})\.? (?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?:,? (?P<y>{_YEAR}))?", _dated),
-    (rf"(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)? (?:of )?(?P<m>{_MONTH})\.?(?:,? (?P<y>{_YEAR}))?", _dated),
-    (rf"(?P<m>{_MONTH})\.?(?:,? (?:of )?(?P<y>{_YEAR}))?", _dated),
+    (rf"(?P<month>{_MONTH})\.? (?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?:,? (?P<year>{_YEAR}))?", _dated),
+    (rf"(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)? (?:of )?(?P<month>{_MONTH})\.?(?:,? (?P<year>{_YEAR}))?", _dated),
+    (rf"(?P<month>{_MONTH})\.?(?:,? (?:of )?(?P<year>{_YEAR}))?", _dated),
     (
-        rf"(?:(?P<y>{_YEAR})年|(?P<r>去年|前年|今年|明年)的?)?"
-        rf"(?P<m>\d{{1,2}}|{_HAN})月份?(?:(?P<d>\d{{1,2}}|{_HAN})[日号])?",
+        rf"(?:(?P<year>{_YEAR})年|(?P<relative>去年|前年|今年|明年)的?)?"
+        rf"(?P<month>\d{{1,2}}|{_HAN})月份?(?:(?P<d>\d{{1,2}}|{_HAN})[日号])?",
         _dated,
     ),
     (rf"(?P<which>上|这|本|下)个?月(?P<han>\d{{1,2}}|{_HAN})[号日](?P<d>)", _day_of_month),
-    ("(?P<m>0[1-9]|1[0-2])", _dated),
+    ("(?P<month>0[1-9]|1[0-2])", _dated),
     (
-        rf"(?P<y>{_YEAR})年?",
-        lambda calendar, match: calendar.period("year", int(match["y"]) - calendar.now.year),
+        rf"(?P<year>{_YEAR})年?",
+        lambda calendar, match: calendar.period("year", int(match["year"]) - calendar.now.year),
     ),
     (rf"(?:the )?(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)|(?P<han>\d{{1,2}}|{_HAN})号", _day_of_month),
     (rf"(?:(?P<which>{_WHICH}) )?(?P<day>{_WEEKDAY})\.?", _weekday),
@@ -141,7 +139,10 @@ _READERS: tuple[tuple[str, Read], ...] = (
         _weekday_of_week,
     ),
     (rf"(?P<which>上上|上|这|本|下下|下|)个?(?:{_WEEK})(?P<day>[{HAN_DAYS}])", _han_weekday),
-    (rf"(?:the )?(?P<nth>{'|'.join(_NTH)}) (?P<day>{_WEEKDAY}) (?:in|of) (?P<m>{_MONTH})", _nth_weekday),
+    *(
+        (rf"(?:the )?{form}", _part_of_month)
+        for form in month_parts.forms(_MONTH, _YEAR, rf"\d{{1,2}}|{_HAN}")
+    ),
     (rf"(?P<which>{_WHICH}) (?P<unit>weekend|week|month|year|wochenende|woche|monat|jahr)", _period),
     ("(?P<which>上上|上|这|本|下下|下)个?(?P<unit>周末|周|星期|礼拜|月)", _period),
     ("(?P<which>去|前|今|明|后|本)(?P<unit>年)|周末|(?:the )?weekend|wochenende", _period),

@@ -16,6 +16,7 @@ TODAY = date(2026, 3, 14)
 PIECES = st.sampled_from([
     "2023", "1999", "20", "31", "13", "0", "-", "/", ".", " ", ", ", "of ", "in ", "on ", "the ", "st", "th",
     "may", "June", "sept", "Feb 30", "march", "monday", "last ", "this ", "week", "month", "year", "ago", " days",
+    "first ", "weekend ", "half ", "end of ", "最后", "底",
     "999", "年", "月", "日", "号", "去", "前", "上", "上上", "个", "周", "星期", "十", "二", "几", "天", "今年",
     "٣", "²", "２０２３", "T10:00Z", "\n", "?",
 ])  # fmt: skip
@@ -112,6 +113,50 @@ def test_a_date_relative_to_today(text: str, first: str, last: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("What did we do in the last week of August 2023?", "2023-08-25", "2023-08-31"),
+        ("Where were we the first weekend in June 2023?", "2023-06-03", "2023-06-04"),
+        ("What did we ship in the second week of August 2023?", "2023-08-08", "2023-08-14"),
+        ("Who came in the first three days of March 2022?", "2022-03-01", "2022-03-03"),
+        ("Who came in the last few days of February 2024?", "2024-02-27", "2024-02-29"),
+        ("Who came on the last Friday of August 2023?", "2023-08-25", "2023-08-25"),
+        ("What broke in the second half of May 2024?", "2024-05-16", "2024-05-31"),
+        ("What broke in early May 2024?", "2024-05-01", "2024-05-10"),
+        ("What broke at the end of May 2024?", "2024-05-21", "2024-05-31"),
+        ("What broke in mid-May 2024?", "2024-05-11", "2024-05-20"),
+        ("2023年八月最后一周我们做了什么？", "2023-08-25", "2023-08-31"),
+        ("2023年8月第二周我们做了什么？", "2023-08-08", "2023-08-14"),
+        ("去年6月第一个周末我们去了哪里？", "2025-06-07", "2025-06-08"),
+        ("2024年2月的最后三天谁来了？", "2024-02-27", "2024-02-29"),
+        ("2024年5月底谁来了？", "2024-05-21", "2024-05-31"),
+        ("2024年5月上旬谁来了？", "2024-05-01", "2024-05-10"),
+        ("Was geschah in der letzten Augustwoche 2023?", "2023-08-25", "2023-08-31"),
+        ("Wo waren wir am ersten Wochenende im Juni 2023?", "2023-06-03", "2023-06-04"),
+        ("Was geschah Ende Mai 2024?", "2024-05-21", "2024-05-31"),
+        ("Wer kam im Oktober 2023?", "2023-10-01", "2023-10-31"),
+        ("Wer kam am 5. März 2023?", "2023-03-05", "2023-03-05"),
+    ],
+)
+def test_a_part_of_a_month(text: str, first: str, last: str) -> None:
+    assert one(text) == (first, last)
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("Who came in the last week of August?", {31: 1.0, 22: 1.0, 21: 0.5}),
+        ("Who came on the first weekend of August?", {8: 1.0, 11: 1.0, 12: 0.5}),
+        ("八月第一个星期谁来了？", {1: 1.0, 10: 1.0, 11: 0.5}),
+    ],
+)
+def test_a_part_of_a_month_of_whatever_year(text: str, days: dict[int, float]) -> None:
+    (span,) = named(text)
+    for year in (1999, 2024, 2026):
+        assert {day: span.fits(date(year, 8, day)) for day in days} == days
+
+
+@pytest.mark.parametrize(
     ("text", "month", "day"),
     [
         ("What happened in May?", 5, None),
@@ -146,6 +191,7 @@ def test_a_month_without_a_year_fits_that_month_of_every_year(text: str, month: 
         "Which bug was fixed in 2023.1rc2?",
         "What is new in version 2023.1",
         "Do we run MySQL 5.7?",
+        "What did we learn in the last week of school?",
         "Which server may 5.7 replace?",
         "Does Python 3.12 work?",
         "Which service listens on port 2023?",

@@ -16,6 +16,14 @@ from memory_server.language.when import Use
 NOW = datetime(2026, 11, 26, 14, 30)
 
 PAST = (
+    ("the last week of August 2023", "2023-08-25 +7"),
+    ("last Friday of October", "2026-10-30 +1"),
+    ("the first three days of March", "2026-03-01 +3"),
+    ("since the beginning of May", "2026-05-01 +10"),
+    ("去年八月最后一周", "2025-08-25 +7"),
+    ("十月底", "2026-10-21 +11"),
+    ("die letzte Augustwoche 2023", "2023-08-25 +7"),
+    ("Ende Mai", "2026-05-21 +11"),
     ("yesterday", "2026-11-25 +1"),
     ("last week", "2026-11-16 +7"),
     ("上周", "2026-11-16 +7"),
@@ -93,6 +101,7 @@ PAST = (
     ("12:30", "2026-11-26 12:30"),
 )
 AHEAD = (
+    ("the first Monday in March", "2027-03-01 +1"),
     ("on Friday at 9", "2026-11-27 09:00"),
     ("tomorrow morning", "2026-11-27 09:00"),
     ("in 3 weeks", "2026-12-17 +1"),
