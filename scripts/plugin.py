@@ -36,7 +36,6 @@ def files() -> dict[Path, str]:
         "owner": {"name": PROGRAM},
         "plugins": [{"name": PROGRAM, "source": "./plugin", "description": ABOUT}],
     }
-    hooks = {event: [each] for event, each in like_claude(Launch((PROGRAM,), ()), None, EVERY).items()}
     for_codex = {
         "name": PROGRAM,
         "interface": {"displayName": PROGRAM},
@@ -44,9 +43,10 @@ def files() -> dict[Path, str]:
     }
     return {
         ROOT / "plugin/.claude-plugin/plugin.json": _json(plugin),
-        ROOT / "plugin/.codex-plugin/plugin.json": _json(plugin),
+        ROOT / "plugin/.codex-plugin/plugin.json": _json({**plugin, "hooks": "./hooks/codex.json"}),
         ROOT / "plugin/.mcp.json": _json({"mcpServers": {NAME: {"command": PROGRAM, "args": []}}}),
-        ROOT / "plugin/hooks/hooks.json": _json({"hooks": hooks}),
+        ROOT / "plugin/hooks/hooks.json": _hooks("claude"),
+        ROOT / "plugin/hooks/codex.json": _hooks("codex"),
         ROOT / ".claude-plugin/marketplace.json": _json(market),
         ROOT / ".agents/plugins/marketplace.json": _json(for_codex),
     }
@@ -59,6 +59,12 @@ def stale() -> list[Path]:
         for path, text in files().items()
         if not path.exists() or path.read_text(encoding="utf-8") != text
     ]
+
+
+def _hooks(client: str) -> str:
+    """The hooks of a client: Claude Code reads `hooks.json` unasked, Codex the file that its manifest names."""
+    entries = like_claude(Launch((PROGRAM,), ()), client, EVERY)
+    return _json({"hooks": {event: [entry] for event, entry in entries.items()}})
 
 
 def _json(value: dict[str, Any]) -> str:

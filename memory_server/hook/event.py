@@ -23,7 +23,7 @@ class Name(StrEnum):
 class Event:
     """`source` says how a session began. `prompt` is the last that the user said, `reply` the assistant's last words.
 
-    `agent` names the subagent that begins.
+    `session`: a subagent is a session of its own, under its own name, since its context holds nothing of its session's.
     `again`: the assistant goes on because a hook of the same event asked for it.
     """
 
@@ -35,7 +35,6 @@ class Event:
     source: str = ""
     transcript: Path | None = None
     again: bool = False
-    agent: str = ""
 
 
 def read(name: Name, text: str, working_folder: Path) -> Event:
@@ -52,14 +51,13 @@ def read(name: Name, text: str, working_folder: Path) -> Event:
     transcript = _text(members, "transcript_path", "transcriptPath")
     return Event(
         name,
-        _text(members, "session_id", "sessionId", "conversation_id") or None,
+        _text(members, "agent_id", "session_id", "sessionId", "conversation_id") or None,
         Path(folder) if isinstance(folder, str) and Path(folder).is_absolute() else working_folder,
         _text(members, "prompt"),
         _text(members, "last_assistant_message", "prompt_response", "text"),
         _text(members, "source"),
         Path(transcript) if transcript else None,
         members.get("stop_hook_active") is True,
-        _text(members, "agent_id"),
     )
 
 

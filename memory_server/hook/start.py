@@ -39,13 +39,9 @@ def start(
     settings: HookSettings,
     waking: "WakingService | None" = None,
 ) -> str:
-    """Brief the model on what is known of the project and on reminders that are due; say nothing where nothing is.
-
-    The context of a subagent holds nothing of its session's: it is a session of its own, under its own name.
-    """
+    """Brief the model on what is known of the project and on reminders that are due; say nothing where nothing is."""
     is_subagent, injections = event.name is Name.SUBAGENT, InjectionService(database)
-    reader = event.agent if is_subagent else event.session
-    if reader and event.source not in AGAIN and injections.was_briefed(reader):
+    if event.session and event.source not in AGAIN and injections.was_briefed(event.session):
         return ""
     reminders = None if waking is None or is_subagent else waking.reminders(not settings.read_only)
     resumed = ResumeService(database, settings.learns, reminders).resume(
@@ -54,7 +50,7 @@ def start(
     if not resumed.briefing.said:
         return ""
     text = framing.briefing(resumed.briefing.text)
-    if not settings.read_only and reader:
+    if not settings.read_only and event.session:
         emptied = event.source in EMPTIED
-        injections.record_briefing(reader, Name.START, resumed.briefing, estimate(text), emptied)
+        injections.record_briefing(event.session, Name.START, resumed.briefing, estimate(text), emptied)
     return text

@@ -1,26 +1,28 @@
 """A stand-in for the API of a model, on this machine: it answers "done" to everything and keeps what it was asked.
 
-Of Claude Code it may call tools first.
+Of Claude Code and Codex it may call tools first.
 """
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 ANSWER = "done"
 
+Arguments = dict[str, Any] | Callable[[dict[str, Any]], dict[str, Any]]
+
 
 class Stub(ThreadingHTTPServer):
     """`asked` are the bodies of the requests to the model, in their order; `calls` are the names and arguments of the
-    tools that it still calls, in the first request that offers the first of them."""
+    tools that it still calls, in the first request that offers the first of them; a function makes arguments of it."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.asked: list[dict[str, Any]] = []
-        self.calls: list[tuple[str, dict[str, Any]]] = []
+        self.calls: list[tuple[str, Arguments]] = []
 
     @property
     def url(self) -> str:
@@ -72,7 +74,7 @@ class _Handler(BaseHTTPRequestHandler):
         if "/messages" in self.path:
             self._messages(asked)
         elif "/responses" in self.path:
-            self._responses()
+            self._responses(asked)
         else:
             self._completions(asked)
 
@@ -92,10 +94,9 @@ class _Handler(BaseHTTPRequestHandler):
             return
         block: dict[str, Any]
         block, delta = {**text, "text": ""}, {"type": "text_delta", "text": ANSWER}
-        offered = [tool.get("name") for tool in asked.get("tools", [])]
-        calls = self.server.calls and self.server.calls[0][0] in offered
+        calls = self._next_call([tool.get("name") for tool in asked.get("tools", [])], asked)
         if calls:
-            name, arguments = self.server.calls.pop(0)
+            name, arguments = calls
             block = {"type": "tool_use", "id": f"call{len(self.server.asked)}", "name": name, "input": {}}
             delta = {"type": "input_json_delta", "partial_json": json.dumps(arguments)}
         reason = {"stop_reason": "tool_use" if calls else "end_turn", "stop_sequence": None}
@@ -108,9 +109,29 @@ class _Handler(BaseHTTPRequestHandler):
             {"type": "message_stop"},
         )
 
-    def _responses(self) -> None:
+    def _next_call(self, offered: list[Any], asked: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
+        """Take the next call where its tool is offered."""
+        if not self.server.calls or self.server.calls[0][0] not in offered:
+            return None
+        name, arguments = self.server.calls.pop(0)
+        return name, arguments(asked) if callable(arguments) else arguments
+
+    def _responses(self, asked: dict[str, Any]) -> None:
         said = [{"type": "output_text", "text": ANSWER, "annotations": []}]
         item = {"type": "message", "id": "i1", "role": "assistant", "status": "completed", "content": said}
+        spaces = {
+            tool["name"]: space["name"] for space in asked.get("tools", []) for tool in space.get("tools", [])
+        }
+        if call := self._next_call(list(spaces), asked):
+            name, arguments = call
+            item = {
+                "type": "function_call",
+                "id": "i1",
+                "call_id": f"call{len(self.server.asked)}",
+                "namespace": spaces[name],
+                "name": name,
+                "arguments": json.dumps(arguments),
+            }
         usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
         whole = {"id": "r1", "object": "response", "status": "completed", "output": [item], "usage": usage}
         self._events(

@@ -1,15 +1,17 @@
 """The real clients, connected by `install`, and what their first request to the model holds."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memory_server.mcp.server import INSTRUCTIONS
 from tests.conftest import ROOT, Servers, Sqlite, call
 from tests.hook.conftest import Hooks
-from tests.hook.model_stub import ANSWER, Stub, model_stub
+from tests.hook.model_stub import ANSWER, Arguments, Stub, model_stub
 from tests.outside import PATH, program
 
 pytestmark = [pytest.mark.anyio, pytest.mark.outside]
@@ -61,26 +63,34 @@ COMMANDS = {
 }
 
 
-def run(name: str, hooks: Hooks, home: Path, stub: Stub, *flags: str) -> str:
-    """Connect a client in a home of its own, ask it once, and give all that it asked the model."""
-    words = COMMANDS[name]
-    env = {
-        "HOME": str(home), "PATH": PATH, "PYTHONPATH": str(ROOT), "TERM": "dumb", "IS_SANDBOX": "1",
-        "DISABLE_AUTOUPDATER": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        "OPENCODE_DISABLE_AUTOUPDATE": "1", "ANTHROPIC_BASE_URL": stub.url, "ANTHROPIC_API_KEY": "not-a-key",
-    }  # fmt: skip
+def surroundings(name: str, home: Path, stub: Stub) -> dict[str, str]:
+    """Make a home for a client that asks the stub; its environment."""
     home.mkdir(exist_ok=True)
     if name == "codex":
         codex_settings(home, stub)
     if name == "opencode":
         opencode_settings(home, stub)
+    return {
+        "HOME": str(home), "PATH": PATH, "PYTHONPATH": str(ROOT), "TERM": "dumb", "IS_SANDBOX": "1",
+        "DISABLE_AUTOUPDATER": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "OPENCODE_DISABLE_AUTOUPDATE": "1", "ANTHROPIC_BASE_URL": stub.url, "ANTHROPIC_API_KEY": "not-a-key",
+    }  # fmt: skip
+
+
+def carry_out(words: list[str], folder: Path, env: dict[str, str]) -> None:
+    subprocess.run(
+        [program(words[0]), *words[1:]], cwd=folder, env=env, stdin=subprocess.DEVNULL, timeout=180,
+        capture_output=True, check=True,
+    )  # fmt: skip
+
+
+def run(name: str, hooks: Hooks, home: Path, stub: Stub, *flags: str) -> str:
+    """Connect a client in a home of its own, ask it once, and give all that it asked the model."""
+    env = surroundings(name, home, stub)
     own = dict.fromkeys(("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"), "")
     done = hooks.run("install", name, *flags, "--db", hooks.given, env={**env, **own})
     assert done.returncode == 0, done.stderr
-    subprocess.run(
-        [program(words[0]), *words[1:]], cwd=hooks.project, env=env, stdin=subprocess.DEVNULL, timeout=180,
-        capture_output=True, check=True,
-    )  # fmt: skip
+    carry_out(COMMANDS[name], hooks.project, env)
     assert stub.asked
     return json.dumps(stub.asked, ensure_ascii=False)
 
@@ -131,20 +141,31 @@ async def test_claude_calls_without_asking_what_install_allows(
     assert "requested permissions to use mcp__memory__memory_store" in second
 
 
-async def test_a_subagent_of_claude_is_told_the_notes_of_the_project(
-    server: Servers, hooks: Hooks, tmp_path: Path
+def begun_agent(asked: dict[str, Any]) -> dict[str, Any]:
+    """The arguments with which Codex waits for the subagent that it has begun."""
+    return {"targets": [json.loads(asked["input"][-1]["output"])["agent_id"]]}
+
+
+ERRAND = "Look where the harbour is measured."
+SUBAGENTS: dict[str, list[tuple[str, Arguments]]] = {
+    "claude": [("Agent", {"description": "look", "prompt": ERRAND, "subagent_type": "general-purpose"})],
+    "codex": [("spawn_agent", {"message": ERRAND, "fork_context": False}), ("wait_agent", begun_agent)],
+}
+
+
+@pytest.mark.parametrize("name", SUBAGENTS)
+async def test_a_subagent_is_told_the_notes_of_the_project(
+    server: Servers, hooks: Hooks, tmp_path: Path, name: str
 ) -> None:
-    program("claude")
+    program(name)
     async with server(cwd=hooks.project) as client:
         await call(client, "write_memory", key="current.task", value=TASK)
-    errand = "Look where the harbour is measured."
     with model_stub() as stub:
-        stub.calls = [
-            ("Agent", {"description": "look", "prompt": errand, "subagent_type": "general-purpose"})
-        ]
-        run("claude", hooks, tmp_path / "home", stub)
-    (first, *_) = [request for request in stub.asked if errand in json.dumps(request["messages"][0])]
-    assert TASK in json.dumps(first)
+        stub.calls = list(SUBAGENTS[name])
+        run(name, hooks, tmp_path / "home", stub)
+    requests = [json.dumps(request) for request in stub.asked]
+    (first, *_) = [request for request in requests if ERRAND in request and PROMPT not in request]
+    assert TASK in first
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -157,3 +178,35 @@ async def test_a_broken_database_keeps_nobody_from_working(hooks: Hooks, tmp_pat
     assert "recorded-notes" not in said
     assert any("SessionStart failed" in line for line in hooks.log)
     assert any("UserPromptSubmit failed" in line for line in hooks.log)
+
+
+PLUGIN = {
+    "claude": [[*COMMANDS["claude"], "--plugin-dir", str(ROOT / "plugin")]],
+    "codex": [
+        ["codex", "plugin", "marketplace", "add", str(ROOT)],
+        ["codex", "plugin", "add", "memory-server@memory-server"],
+        COMMANDS["codex"],
+    ],
+}
+"""What a person types to use the plugin, and asks."""
+
+
+@pytest.mark.parametrize("name", PLUGIN)
+def test_each_client_runs_its_own_hooks_of_the_plugin(tmp_path: Path, name: str) -> None:
+    """Codex runs no hook that says `async`, and of the two files only that which its manifest names."""
+    program(name)
+    log, memory_server = tmp_path / "log", tmp_path / "bin/memory-server"
+    memory_server.parent.mkdir()
+    memory_server.write_text(f'#!/bin/sh\necho "$@" >> {log}\n')
+    memory_server.chmod(0o755)
+    with model_stub() as stub:
+        env = surroundings(name, tmp_path / "home", stub)
+        env["PATH"] = f"{memory_server.parent}{os.pathsep}{env['PATH']}"
+        for words in PLUGIN[name]:
+            carry_out(words, tmp_path, env)
+    events = ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"]
+    called = [line for line in log.read_text().splitlines() if line.startswith("hook")]
+    if name == "claude":  # it may end before a hook that nobody waits for; SessionEnd keeps the turn then
+        events.remove("Stop")
+        called = [line for line in called if "Stop" not in line]
+    assert called == [f"hook {event} --client {name}" for event in events]

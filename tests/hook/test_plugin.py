@@ -16,11 +16,15 @@ def test_the_plugin_is_as_its_script_writes_it() -> None:
     assert plugin.stale() == []
 
 
-def test_the_hooks_of_the_plugin_are_those_of_install() -> None:
-    hooks = json.loads((ROOT / "plugin/hooks/hooks.json").read_text())["hooks"]
-    assert set(hooks) == {event.value for event in EVERY}
-    commands = {event: entry["hooks"][0]["command"] for event, (entry,) in hooks.items()}
-    assert commands == {event: f"memory-server hook {event}" for event in hooks}
+@pytest.mark.parametrize(("client", "file"), [("claude", "hooks.json"), ("codex", "codex.json")])
+def test_the_hooks_of_the_plugin_are_those_of_install(client: str, file: str) -> None:
+    entries = json.loads((ROOT / "plugin/hooks" / file).read_text())["hooks"]
+    assert set(entries) == {event.value for event in EVERY}
+    hooks = {event: entry["hooks"][0] for event, (entry,) in entries.items()}
+    commands = {event: hook["command"] for event, hook in hooks.items()}
+    assert commands == {event: f"memory-server hook {event} --client {client}" for event in hooks}
+    nobody_waits = {event for event, hook in hooks.items() if "async" in hook}
+    assert nobody_waits == ({"Stop"} if client == "claude" else set())
 
 
 @pytest.mark.outside

@@ -93,6 +93,17 @@ async def test_what_a_session_was_told_is_not_said_again_until_its_context_is_em
     assert note in hooks("UserPromptSubmit", prompt=prompt).context
 
 
+async def test_what_a_subagent_is_told_at_its_prompt_its_session_is_told_too(
+    server: Servers, hooks: Hooks
+) -> None:
+    """Codex runs this hook for the prompt of a subagent too, whose context holds nothing of its session's."""
+    await filled(server, hooks)
+    prompt = "When does the lighthouse keeper sleep?"
+    assert NOTES[0] in hooks("UserPromptSubmit", prompt=prompt, agent_id="a1").context
+    assert hooks("UserPromptSubmit", prompt=prompt, agent_id="a1").out == ""
+    assert NOTES[0] in hooks("UserPromptSubmit", prompt=prompt).context
+
+
 async def test_what_the_briefing_has_said_is_not_said_again(server: Servers, hooks: Hooks) -> None:
     async with server(cwd=hooks.project) as client:
         await call(client, "write_memory", key="project.lighthouse", value="the keeper sleeps at noon")

@@ -159,8 +159,7 @@ def _history(world: World, ledgers: list[Ledger], faults: int) -> None:
     for _ in range(faults):
         history.go_on(world.chance.choice([0, 0, 1, 5, 20]))
         time.sleep(world.chance.choice([0.0, 0.01, 0.3]) * world.chance.random())
-        if world.writers() > 1:
-            world.tally.other.append(f"round {world.tally.rounds}: two engines of a version write at once")
+        world.note_writers()
         world.chance.choice(kinds)()
     history.end()
 
@@ -193,8 +192,7 @@ def _many(world: World, many: int) -> None:
             front.greet()
         answers = [front.call("write_memory", {"key": f"k{n}", "value": n}) for n, front in enumerate(fronts)]
         world.tally.other += [f"refused: {answer}" for answer in answers if isinstance(answer, str)]
-        if world.writers() > 1:
-            world.tally.other.append(f"round {world.tally.rounds}: two engines write at once")
+        world.note_writers()
         for front in fronts:
             world.leave(front)
         if not within(LEFT, lambda: not world.engines()):

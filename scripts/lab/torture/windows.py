@@ -85,15 +85,23 @@ class World:
         front.kill()
         self.kills += 1
 
-    def writers(self) -> int:
-        """The most engines of one version that have the database open."""
-        names: dict[str, int] = {}
+    def note_writers(self) -> None:
+        """Note a fault where two engines of one version have the database open."""
+        writers: dict[str, list[str]] = {}
         for engine in self.engines():
             with suppress(psutil.Error, OSError):
-                if any(file.path == str(self.db) for file in engine.open_files()):
-                    name = engine.info["cmdline"][6]
-                    names[name] = names.get(name, 0) + 1
-        return max(names.values(), default=0)
+                if self._has_open(engine):
+                    writers.setdefault(engine.info["cmdline"][6], []).append(f"{engine} of {engine.ppid()}")
+        for engines in writers.values():
+            if len(engines) > 1:
+                two = f"two engines of a version write at once: {', '.join(engines)}"
+                self.tally.other.append(f"round {self.tally.rounds}: {two}")
+
+    def _has_open(self, engine: psutil.Process) -> bool:
+        """False for a process that an engine just starts: until it runs another program, it looks like its parent."""
+        parent = engine.parent()
+        is_starting = parent is not None and parent.cmdline() == engine.info["cmdline"]
+        return not is_starting and any(file.path == str(self.db) for file in engine.open_files())
 
     def judge(self, ledgers: list[Ledger]) -> None:
         """Nothing runs any more, and the file holds what was acknowledged."""
