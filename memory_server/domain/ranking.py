@@ -200,20 +200,20 @@ def with_neighbours(hits: list[Hit], near: Sequence[Edge], candidates: Sequence[
     return _ordered(joined.values())
 
 
-def behind_updates(hits: Sequence[Hit], updates: Iterable[tuple[int, int]]) -> list[Hit]:
-    """The hits, each that another one probably replaces right behind that one, where both answer nearly as well.
+def behind_updates(ranks: Mapping[int, float], updates: Iterable[tuple[int, int]]) -> list[int]:
+    """The ids of memories, each that another one probably replaces right behind that one, where both answer nearly as
+    well.
 
-    `updates` are pairs of ids, the newer memory first; of a line of several, the last pair first.
+    `ranks` are by id, in the order of the answer; `updates` are pairs of ids, the newer memory first; of a line of
+    several, the last pair first.
     """
-    ordered = list(hits)
-    by_id = {int(hit.memory.id): hit for hit in hits}
+    ordered = list(ranks)
     for new, old in updates:
-        newer, older = by_id.get(new), by_id.get(old)
-        if newer is None or older is None or newer.rank < NEARLY * older.rank:
+        if new not in ranks or old not in ranks or ranks[new] < NEARLY * ranks[old]:
             continue
-        if ordered.index(newer) > ordered.index(older):
-            ordered.remove(older)
-            ordered.insert(ordered.index(newer) + 1, older)
+        if ordered.index(new) > ordered.index(old):
+            ordered.remove(old)
+            ordered.insert(ordered.index(new) + 1, old)
     return ordered
 
 

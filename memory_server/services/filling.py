@@ -20,6 +20,7 @@ from memory_server.errors import Unavailable, Unreachable
 from memory_server.services.answering import Embedders
 from memory_server.services.meaning import Fresh, name, tokens_of
 from memory_server.storage.database import Database
+from memory_server.storage.tables import token_vectors
 from memory_server.storage.vectors import KnownSpace, Waiting
 
 logger = logging.getLogger(__name__)
@@ -54,8 +55,8 @@ class Filling:
         self._clock = clock
         self._holder = uuid.uuid4().hex
         self._leased: int | None = None
-        self._without_tokens: dict[int, int] = {}
-        """For each space the id below which memories may still lack tokens; 0 when all have them."""
+        self._without_tokens: dict[tuple[int, Embedded], int] = {}
+        """For each space and kind the id below which rows may still lack tokens; 0 when all have them."""
         self._stopping = threading.Event()
         self._embedding = threading.Lock()
         self.embedded: deque[tuple[Embedded, int, Fresh]] = deque(maxlen=LATE)
@@ -85,7 +86,8 @@ class Filling:
         """Embed all that waits in every space whose embedder is here; complete spaces become active."""
         for known_space, embedder in self._embedders.of_spaces():
             self._fill(known_space, embedder)
-            self._fill_tokens(known_space, embedder)
+            for kind in token_vectors.KINDS:
+                self._fill_tokens(known_space, embedder, kind)
 
     def _fill(self, known_space: KnownSpace, embedder: Embedder) -> None:
         while not self._stopping.is_set():
@@ -134,25 +136,24 @@ class Filling:
                 for waiting, readings in zip(batch, read, strict=True):
                     vectors = [np.asarray(reading.vector, dtype=np.float32) for reading in readings]
                     if tx.embeddings.insert(space_id, waiting, vectors):
-                        if kind is Embedded.MEMORIES:
-                            tx.token_vectors.insert(space_id, waiting, tokens_of(readings))
+                        tx.token_vectors.insert(space_id, waiting, tokens_of(readings))
                         fresh = Fresh(space_id, embedder.space, tuple(waiting.texts), tuple(vectors))
                         self.embedded.append((kind, waiting.id, fresh))
             return len(batch)
 
-    def _fill_tokens(self, known_space: KnownSpace, embedder: Embedder) -> None:
-        """Read the tokens of memories that were embedded without them, the newest first; once while this process runs.
+    def _fill_tokens(self, known_space: KnownSpace, embedder: Embedder, kind: Embedded) -> None:
+        """Read the tokens of what was embedded without them, the newest first; once while this process runs.
 
         What is stored meanwhile is embedded before the next batch.
         """
         while reads_tokens(embedder) and not self._stopping.is_set():
-            below = self._without_tokens.get(known_space.id, sys.maxsize)
+            below = self._without_tokens.get((known_space.id, kind), sys.maxsize)
             with self._database.read() as tx:
-                batch = tx.token_vectors.waiting(known_space.id, below, BATCH) if below else []
+                batch = tx.token_vectors.waiting(known_space.id, kind, below, BATCH) if below else []
             if batch and not self._take_lease(known_space.id):
                 break
             read = _read(embedder, batch)
-            self._without_tokens[known_space.id] = batch[-1].id if batch else 0
+            self._without_tokens[known_space.id, kind] = batch[-1].id if batch else 0
             if not batch:
                 break
             with self._database.write() as tx:

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
-from memory_server.domain import confidence, fact_text, recall, rights
+from memory_server.domain import confidence, fact_text, ranking, recall, rights
 from memory_server.domain.briefing import clauses
 from memory_server.domain.caller import Caller
 from memory_server.domain.echo import covers, may_replace, said_of
@@ -275,8 +275,10 @@ def _found(tx: Tx, ranked: Sequence[Ranked[Any]], caller: Caller, load: Load) ->
     """Yield the hits as an answer shows them: what supersedes a memory in its place, what solves it behind it."""
     memory_ids = [MemoryId(hit.id) for hit in ranked if hit.kind is Embedded.MEMORIES]
     items = {hit.id: hit.item for hit in ranked if hit.kind is Embedded.MEMORIES}
-    line, fixes = tx.together(
-        lambda: tx.edges.successors(memory_ids), lambda: tx.edges.answering(memory_ids, 1)
+    line, fixes, updates = tx.together(
+        lambda: tx.edges.successors(memory_ids),
+        lambda: tx.edges.answering(memory_ids, 1),
+        lambda: tx.likely_updates.among(memory_ids),
     )
     newest = {id: line_of(id, line)[-1] for id in memory_ids if id in line}
     new = sorted(set(newest.values()) - set(memory_ids))
@@ -290,7 +292,7 @@ def _found(tx: Tx, ranked: Sequence[Ranked[Any]], caller: Caller, load: Load) ->
     if solution_ids:
         items |= load(tx, sorted(solution_ids))
     shown: set[int] = set()
-    for hit in ranked:
+    for hit in _behind_updates(ranked, updates):
         if hit.kind is not Embedded.MEMORIES:
             yield _of(hit, caller)
             continue
@@ -304,6 +306,16 @@ def _found(tx: Tx, ranked: Sequence[Ranked[Any]], caller: Caller, load: Load) ->
                 content, _ = search.shown(memory, part)
                 superseded = was if memory_id == id else None
                 yield showing.of_memory(memory, content, hit.probability, caller, superseded)
+
+
+def _behind_updates(
+    ranked: Sequence[Ranked[Any]], updates: Sequence[tuple[int, int]]
+) -> Iterator[Ranked[Any]]:
+    """Yield the hits; the places of memories have them in the order of `ranking.behind_updates`."""
+    of_memories = {hit.id: hit for hit in ranked if hit.kind is Embedded.MEMORIES}
+    order = iter(ranking.behind_updates({id: hit.score for id, hit in of_memories.items()}, updates))
+    for hit in ranked:
+        yield of_memories[next(order)] if hit.kind is Embedded.MEMORIES else hit
 
 
 def _captured(searches: Sequence[KindSearch[Any]], captured: bool) -> Iterator[KindSearch[Any]]:

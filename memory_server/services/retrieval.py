@@ -203,7 +203,7 @@ class _Search(Generic[Thing]):
             lambda: self.tx.each(
                 [partial(search.load, self.tx, ids[search.kind]) for search in self.searches]
             ),
-            lambda: self._tokens([id for _, search, id in best if search.kind is Embedded.MEMORIES]),
+            lambda: self._tokens(best),
         )
         items = dict(zip(ids, loaded, strict=True))
         texts = [item.thing for of_kind in loaded for item in of_kind.values()]
@@ -217,12 +217,26 @@ class _Search(Generic[Thing]):
                 candidates.append(Candidate(place, id, search, item, text, is_own, own_tokens))
         return candidates
 
-    def _tokens(self, ids: Sequence[int]) -> dict[tuple[Embedded, int], Tokens]:
-        """Return the tokens of these memories and parts that have any. Other kinds have none."""
-        if self.meaning is None or not self.meaning.tokens or not ids:
+    def _tokens(
+        self, best: Sequence[tuple[int, KindSearch[Thing], int]]
+    ) -> dict[tuple[Embedded, int], Tokens]:
+        """Return the tokens of these texts, by kind and id, of those that have any."""
+        if self.meaning is None or not self.meaning.tokens:
             return {}
-        tokens = self.tx.token_vectors.select(self.meaning.space_id, ids)
-        return {(Embedded.MEMORIES, id): of_text for id, of_text in tokens.items()}
+        select, kinds = self.tx.token_vectors.select, [search.kind for search in self.searches]
+        tokens = self.tx.each(
+            [
+                partial(
+                    select, self.meaning.space_id, kind, [id for _, search, id in best if search.kind is kind]
+                )
+                for kind in kinds
+            ]
+        )
+        return {
+            (kind, id): of_text
+            for kind, of_kind in zip(kinds, tokens, strict=True)
+            for id, of_text in of_kind.items()
+        }
 
     @property
     def _mode(self) -> str:

@@ -186,7 +186,9 @@ def _hits(
     candidate_ids = {hit.memory.id for hit in candidates}
     unseen = [id for edge in near for id in (edge.source, edge.target) if id not in candidate_ids]
     hits = ranking.with_neighbours(hits, near, [*candidates, *_joining(tx, unseen, kind_search)])
-    hits = _restated_last(ranking.behind_updates(hits, updates), vectors)
+    by_id = {int(hit.memory.id): hit for hit in hits}
+    order = ranking.behind_updates({id: hit.rank for id, hit in by_id.items()}, updates)
+    hits = _restated_last([by_id[id] for id in order], vectors)
     joined_ids = {hit.memory.id for hit in hits[: kind_search.limit]} - {*ids[: kind_search.limit]}
     if joined_ids:
         linked |= tx.edges.answering(joined_ids, LINKED_CONTENT)

@@ -21,6 +21,7 @@ from memory_server.services.learning import ON, Learning
 from memory_server.services.meaning import Meaning, Unanswered, usable
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
+from memory_server.storage.vectors import Waiting
 
 MENTIONED = 5
 """Facts at most that come back beside the turns."""
@@ -69,6 +70,8 @@ class TurnService:
             id = tx.turns.insert(turn, caller)
             if fresh is not None:
                 tx.embeddings.keep(fresh.space_id, Embedded.TURNS, id, fresh.texts, fresh.vectors)
+                read = Waiting(Embedded.TURNS, id, tuple(text.encode() for text in fresh.texts))
+                tx.token_vectors.insert(fresh.space_id, read, fresh.tokens)
             for draft in drafts:
                 self.facts.write_in(tx, draft, Scope.PROJECT, caller)
         if fresh is None:

@@ -23,6 +23,8 @@ TABLES: tuple[Table, ...] = (
     table("memory_overwritten", "id project type person"),
     table("memory_parts", "id"),
     table("token_vectors", "space_id text_id", "space_id text_id"),
+    table("turn_token_vectors", "space_id turn_id", "space_id turn_id"),
+    table("fact_token_vectors", "space_id fact_id", "space_id fact_id"),
     table("migrations", "version name applied_at", "version", numbers="version"),
     table("server_days", "day", "day", numbers="day"),
     table("vector_changes", "id source"),

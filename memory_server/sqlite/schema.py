@@ -14,7 +14,7 @@ from memory_server.errors import Mend, Unavailable
 from memory_server.sqlite import pragmas, rights
 from memory_server.storage.packaged import Migration
 
-NEWEST = (32, "3299d3a924c02deb7619219ddcf9983e130409d09c8aca264259a13aecc98bf5")
+NEWEST = (33, "26c8c548d88185f1239dc3af0ffd88264ccd714c8b1b2b701e273fbc1934b02c")
 """The newest version of the schema and the digest of its SQL: a file that has it need not be compared further."""
 
 _STARTS = {

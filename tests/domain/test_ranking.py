@@ -69,9 +69,8 @@ def line(*ids: int) -> dict[MemoryId, MemoryId]:
 def test_what_is_probably_replaced_comes_right_behind_what_answers_nearly_as_well(
     updates: list[tuple[int, int]], order: list[int]
 ) -> None:
-    hits = [hit(1, 1.0), hit(2, 0.97), hit(3, NEARLY), hit(4, NEARLY - 0.01)]
-    assert [each.memory.id for each in behind_updates(hits, updates)] == order
-    assert sorted(behind_updates(hits, updates), key=id) == sorted(hits, key=id)
+    ranks = {1: 1.0, 2: 0.97, 3: NEARLY, 4: NEARLY - 0.01}
+    assert behind_updates(ranks, updates) == order
 
 
 def order(hits: list[Hit], successors: Mapping[MemoryId, MemoryId]) -> list[int]:

@@ -18,6 +18,7 @@ from memory_server.project import Project
 from memory_server.services import retrieval
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.memories import MemoryService
+from memory_server.services.recall import RecallService, RecallWish
 from memory_server.services.search import SearchService
 from memory_server.sqlite.database import Database
 from tests.conftest import Clock, Holder, file_of
@@ -156,14 +157,23 @@ def test_what_a_memory_may_replace_comes_behind_it_until_somebody_says_more(
     def order() -> list[int]:
         return found(service, "Which Android does the tablet app need?", mode="keyword")
 
+    def recalled() -> list[str]:
+        recall = RecallService(database, service.queue, None)
+        return [
+            hit.ref
+            for hit in recall.find("Which Android does the tablet app need?", RecallWish(), Caller()).hits
+        ]
+
     with database.write() as tx:
         assert tx.likely_updates.among([1, 2, 3]) == [(3, 1)]
         assert tx.likely_updates.among([1, 2]) == tx.likely_updates.among([]) == []
         tx.likely_updates.insert(LikelyUpdate(Thing("fact", 1, "f app.android"), Thing("memory", 3, "m3")))
     assert order() == [3, 1, 2]
+    assert recalled() == ["m3", "m1", "m2"]
     clock.advance(seconds=1)
     memories.update(MemoryId(1), MemoryChange(tags=("checked",)), Caller())
     assert order() == [1, 3, 2]
+    assert recalled() == ["m1", "m3", "m2"]
 
 
 @pytest.mark.parametrize(

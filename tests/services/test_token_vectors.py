@@ -6,17 +6,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from memory_server.domain import parts
+from memory_server.domain import fact_text, parts
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import TOKEN_DIMENSIONS, Embedded, Reading, Tokens
+from memory_server.domain.fact import FactDraft, Scope
 from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType
+from memory_server.domain.turn import TurnDraft
 from memory_server.embedding import Embedder
 from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.services.embedding_queue import EmbeddingQueue
+from memory_server.services.facts import FactService
 from memory_server.services.filling import BATCH
 from memory_server.services.memories import MemoryService
+from memory_server.services.recall import RecallService, RecallWish
 from memory_server.services.search import SearchService
+from memory_server.services.turns import TurnService
 from memory_server.storage.database import Database
 from memory_server.storage.vectors import Waiting
 from tests.conftest import Clock
@@ -72,7 +77,12 @@ def stored(database: Database) -> dict[int, Tokens]:
     """The tokens that the database keeps, by the ids of memories and parts."""
     with database.read() as tx:
         ids = [parts.id_of(id, number) for id in range(1, 100) for number in range(5)]
-        return tx.token_vectors.select(tx.embeddings.spaces()[0].id, ids)
+        return tx.token_vectors.select(tx.embeddings.spaces()[0].id, Embedded.MEMORIES, ids)
+
+
+def stored_of(database: Database, kind: Embedded) -> dict[int, Tokens]:
+    with database.read() as tx:
+        return tx.token_vectors.select(tx.embeddings.spaces()[0].id, kind, range(1, 100))
 
 
 def draft(text: str) -> MemoryDraft:
@@ -162,3 +172,67 @@ def test_among_equal_candidates_the_one_that_holds_the_rare_token_comes_first(
             read = Waiting(Embedded.MEMORIES, id, (tx.memories.get(id).content.encode(),))
             tx.token_vectors.insert(space, read, [of_words("lamp" if id == other else "night")])
     assert first() == other
+
+
+def test_a_turn_has_the_tokens_of_its_message_and_of_a_summary_that_says_more(
+    database: Database, queue_of: Queue
+) -> None:
+    queue = queue_of(ReadingEmbedder())
+    turns = TurnService(database, queue, FactService(database))
+    same = turns.register(TurnDraft("the lamp burns", "the lamp"), {}, Caller())
+    more = turns.register(TurnDraft("it burns", "a lamp"), {}, Caller())
+    tokens = stored_of(database, Embedded.TURNS)
+    assert np.array_equal(tokens[same], of_words("the lamp burns"))
+    assert np.array_equal(tokens[more], of_words("a lamp it burns"))
+    turns.forget(more, False, Caller())
+    assert set(stored_of(database, Embedded.TURNS)) == {same}
+    turns.restore(more)
+    queue.drain()
+    assert np.array_equal(stored_of(database, Embedded.TURNS)[more], of_words("a lamp it burns"))
+
+
+def test_a_fact_has_tokens_of_the_value_that_it_has_now(database: Database, queue_of: Queue) -> None:
+    queue = queue_of(ReadingEmbedder())
+    facts = FactService(database)
+    for value in ("the lamp burns", "the lamp is out"):
+        facts.write(FactDraft("lamp.state", value), Scope.GLOBAL, Caller())
+        assert stored_of(database, Embedded.FACTS) == {}
+        queue.drain()
+        (tokens,) = stored_of(database, Embedded.FACTS).values()
+        assert np.array_equal(tokens, of_words(fact_text.of("lamp.state", value)))
+
+
+def test_turns_and_facts_that_were_embedded_without_tokens_get_them_later(
+    database: Database, queue_of: Queue
+) -> None:
+    before = queue_of(ReadingEmbedder(reads_tokens=False))
+    TurnService(database, before, FactService(database)).register(
+        TurnDraft("the lamp burns", "lamp"), {"lamp.state": "burns"}, Caller()
+    )
+    before.drain()
+    assert stored_of(database, Embedded.TURNS) == stored_of(database, Embedded.FACTS) == {}
+    queue_of(ReadingEmbedder())
+    assert len(stored_of(database, Embedded.TURNS)) == len(stored_of(database, Embedded.FACTS)) == 1
+
+
+def test_recall_reads_turns_and_facts_by_their_tokens(database: Database, queue_of: Queue) -> None:
+    """Neither words nor meaning tell them apart: only the tokens do."""
+    queue = queue_of(ReadingEmbedder())
+    facts = FactService(database)
+    turns, recall = TurnService(database, queue, facts), RecallService(database, queue, None)
+    ids = [
+        turns.register(TurnDraft(f"Ann: lamp {word}", "lamp"), {}, Caller()) for word in ("abc", "cab", "bca")
+    ]
+
+    def first() -> str:
+        return recall.find("lamp", RecallWish(), Caller()).hits[0].ref
+
+    before = first()
+    other = next(id for id in ids if before != f"t{id}")
+    with database.write() as tx:
+        space = tx.embeddings.spaces()[0].id
+        for turn in tx.turns.select(ids):
+            texts = (turn.summary.encode(), turn.message.encode())
+            read = Waiting(Embedded.TURNS, turn.id, texts)
+            tx.token_vectors.insert(space, read, 2 * [of_words("lamp" if turn.id == other else "night")])
+    assert first() == f"t{other}"

@@ -215,6 +215,8 @@ VECTORS = {
     "embedding_queue",
     "part_embeddings",
     "token_vectors",
+    "turn_token_vectors",
+    "fact_token_vectors",
     "turn_embeddings",
     "turn_embedding_queue",
     "turn_message_embeddings",
@@ -257,6 +259,11 @@ def vectors(path: Path) -> None:
         connection.execute(
             "INSERT INTO token_vectors (space_id, text_id, memory_id, vectors) VALUES (1, 1, 1, zeroblob(32))"
         )
+    for kind in ("turn", "fact"):
+        if connection.table_exists(None, f"{kind}_token_vectors"):
+            connection.execute(
+                f"INSERT INTO {kind}_token_vectors (space_id, {kind}_id, vectors) VALUES (1, 1, zeroblob(32))"
+            )
     if connection.table_exists(None, "turns"):
         connection.execute(
             """
