@@ -59,6 +59,7 @@ from memory_server.transfer import copying
 from memory_server.transfer.exporting import ExportService
 from memory_server.transfer.importing import ImportService
 from memory_server.transfer.merging import MergeService
+from memory_server.transfer.transcripts import TranscriptService
 from memory_server.triggers import TriggerEngine
 from memory_server.triggers.effort import Effort
 from memory_server.triggers.lazy import LazyEngine
@@ -157,6 +158,7 @@ class Services:
         self.tokens = TokenService(database, os.urandom)
         self.health = HealthService(database, queue, self.triggers[0].judge)
         self.imports = ImportService(database, queue, self.triggers[0], settings.allow_secrets)
+        self.transcripts = TranscriptService(database)
         self.exports = ExportService(database)
         self.merges = MergeService(database, self.imports, clock)
         self.forgetting = ForgettingService(database)

@@ -234,7 +234,7 @@ LINES = {
         Answer(StatedToken, _TOKEN, "token.created_at token.expires_at token.last_used"),
         Answer(ShownMemory, _KIND, _WHOLE, "earlier history edges"),
         Answer(ShownFact, _KIND, "fact history"),
-        Answer(Turn, _KIND, "id summary message project session occurred_at created_by"),
+        Answer(Turn, _KIND, "id summary message project session occurred_at created_by file?"),
         Answer(ShownTrigger, _KIND, "trigger history wakes"),
         Answer(ShortTermMemory, _KIND, "id text score said_at"),
     )

@@ -50,6 +50,7 @@ def import_command(
     It only reads the source. Importing it again adds nothing.
     """
     from memory_server.cli import summary
+    from memory_server.importing import transcripts
     from memory_server.importing.formats import recognised
     from memory_server.transfer.importing import Source
 
@@ -60,8 +61,12 @@ def import_command(
         for path, format_, file in sources:
             source = Source(format_.name, lambda format_=format_, file=file: format_.records(file))  # type: ignore[misc]
             try:
-                with progress.bar(path.name) as report:
-                    done = services.imports.take(source, project, caller, report)
+                if format_ is transcripts.FORMAT:
+                    with progress.bar(path.name, unit=1) as report:
+                        done = services.transcripts.take(path.absolute(), project, caller, report)
+                else:
+                    with progress.bar(path.name) as report:
+                        done = services.imports.take(source, project, caller, report)
             except MemoryServerError as error:
                 rows = error.problem.rows + sum(imported.written for _, _, imported in parts)
                 raise broken_off(error, rows, Mend.IMPORT_AGAIN) from error

@@ -126,6 +126,7 @@ def _print(item: Shown) -> None:
                 ("project", item.project),
                 ("said", output.moment(item.occurred_at)),
                 ("by", _who(item.created_by, item.session)),
+                ("file", item.file),
             )
         case ShortTermMemory():
             output.say(f"s{item.id}", "bold")

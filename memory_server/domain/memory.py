@@ -148,6 +148,7 @@ class Filter:
     """Selects the memories of a search; a memory passes if it has any of `tags`.
 
     `since` and `until` are moments: a memory passes that occurred at or after `since` and before `until`.
+    `transcripts`: of turns only those that were read from transcripts, or only the others (None: all).
     """
 
     type: MemoryType | None = None
@@ -156,6 +157,7 @@ class Filter:
     min_importance: int | None = None
     since: str | None = None
     until: str | None = None
+    transcripts: bool | None = None
 
 
 def merge(twin: Memory, draft: MemoryDraft) -> Memory:

@@ -68,6 +68,9 @@ OF_PROMPTS = 0.25
 SAME = 0.9
 """Share of the terms of a text that another one has, from which on both say the same."""
 
+SESSION = 8
+"""Characters of a session's id that a line names."""
+
 _NUMBER = re.compile(r"\d+")
 _WORD_START = rf"(?<![^\W{SPACELESS}])"
 _ASKED = re.compile("[?？]")
@@ -78,7 +81,7 @@ class Found:
     """A text that may answer. `ref` is its handle, as `m42`; `said` what it says, `was` what it supersedes said.
 
     `day` is when it was (YYYY-MM-DD), `project` its project where that is another one than the caller's.
-    `changed_at` is when a memory or a fact was written last.
+    `changed_at` is when a memory or a fact was written last, `session` that of a transcript in which it was said.
     """
 
     kind: Recallable
@@ -91,6 +94,7 @@ class Found:
     why: str | None = None
     id: int = 0
     changed_at: str | None = None
+    session: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +236,8 @@ def _value(folded: str, terms: Sequence[str]) -> float:
 def line(item: Found, text: str) -> str:
     """A line of an answer: the day, the text, the project where it is another one, and the handle."""
     said = ", said" if item.kind is Recallable.SHORT_TERM else ""
-    day = f"{item.day}{said}: " if item.day else ""
+    session = f", session {item.session[:SESSION]}" if item.session else ""
+    day = f"{item.day}{said}{session}: " if item.day else ""
     project = f" (project {item.project})" if item.project else ""
     return f"{day}{text}{project} [{item.ref}]"
 

@@ -1,6 +1,7 @@
 """A secret that only its name tells: `DB_PASSWORD=…`, "the root password is …", 密码是…"""
 
 import re
+from collections.abc import Iterator
 from enum import IntEnum
 from functools import cache
 from typing import Any
@@ -70,32 +71,44 @@ class _Name(IntEnum):
 
 
 def kind_in(text: str) -> str | None:
-    """The kind of the first secret that a text names. Linear time: after a name only so many characters are read."""
+    """The kind of the first secret that a text names."""
+    return next((kind for kind, _, _ in places(text)), None)
+
+
+def places(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield each secret that a text names: its kind, where it begins and where it ends.
+
+    Linear time: after a name only so many characters are read.
+    """
     for match in _names().finditer(text):
         start, end = match.span()
         name = _Name(match.lastindex)
-        if _holds(text, start, end, name):
-            return "a key or token" if name in (_Name.KEY, _Name.HEADER) else "a password"
-    return None
+        place = _value(text, start, end, name)
+        if place is not None:
+            kind = "a key or token" if name in (_Name.KEY, _Name.HEADER) else "a password"
+            yield kind, *place
 
 
-def _holds(text: str, start: int, end: int, name: _Name) -> bool:
-    """True if a secret follows the name between `start` and `end`."""
+def _value(text: str, start: int, end: int, name: _Name) -> tuple[int, int] | None:
+    """Return where the secret is that follows the name between `start` and `end`; None if none does."""
     if name is _Name.CURL:
         match = _CURL.match(text, start)
-        return match is not None and is_password(match["value"], quoted=True)
+        return match.span("value") if match is not None and is_password(match["value"], quoted=True) else None
     if name is _Name.HEADER:
         match = _HEADER.match(text, start)
-        return match is not None and is_key(match["value"], quoted=True)
+        return match.span("value") if match is not None and is_key(match["value"], quoted=True) else None
     match = _TO_THE_VALUE.match(text, end)
     if match is None:
-        return False
+        return None
     quoted = bool(match["quote"])
     value = match["value"] if quoted else match["value"].rstrip(_TRAILING)
     bare = match["bare"] is not None
     if name is _Name.KEY:
-        return is_key(value, quoted=quoted) and not _PUBLIC.search(text, max(0, start - _BEFORE), start)
-    return is_strong(value) if bare and name is _Name.PASSWORD else is_password(value, quoted=quoted)
+        holds = is_key(value, quoted=quoted) and not _PUBLIC.search(text, max(0, start - _BEFORE), start)
+    else:
+        strong = bare and name is _Name.PASSWORD
+        holds = is_strong(value) if strong else is_password(value, quoted=quoted)
+    return match.span("value") if holds else None
 
 
 @cache

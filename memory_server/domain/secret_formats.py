@@ -5,6 +5,7 @@ providers' own pages. What is public by design is not here: Stripe's pk_live_, S
 """
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -154,7 +155,15 @@ _SHAPED = (
 
 
 def kind_in(text: str) -> str | None:
-    """The kind of the first credential whose format is in a text. Linear time: RE2 finds the anchors in one pass."""
+    """The kind of the first credential whose format is in a text."""
+    return next((kind for kind, _, _ in places(text)), None)
+
+
+def places(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield each credential whose format is in a text: its kind, where it begins and where it ends.
+
+    Linear time: RE2 finds the anchors in one pass.
+    """
     anchors, formats = _compiled()
     over = 0
     for match in anchors.finditer(text):
@@ -166,9 +175,8 @@ def kind_in(text: str) -> str | None:
         if credential is None or _is_in_a_blob(text, credential.start()):
             continue
         if _is_real(credential):
-            return format.kind
+            yield format.kind, credential.start(), credential.end()
         over = credential.end()
-    return None
 
 
 def _is_real(credential: re.Match[str]) -> bool:

@@ -15,6 +15,14 @@ _PIECES = 8
 _REACH = 300
 """Characters on each side of a cut that are read again; few credentials are longer."""
 
+_REST = re.compile(r"[^\s\"'`<>,;)]+")
+"""What follows a credential in the same word: of a long one only the beginning is looked at."""
+
+_REST_OF_A_KEY = re.compile(
+    r".*?(?:-----END [A-Z0-9 ]{0,40}-----|---- END SSH2 [A-Z ]{0,40}----|\Z)", re.DOTALL
+)
+"""What follows the first line of a private key: the key."""
+
 _LAST_WORD = re.compile(r"[!-~]+$")
 
 
@@ -41,6 +49,26 @@ def find_secret(*values: Any) -> str | None:
     if kind is None and len(texts) > 1:
         kind = secret_formats.kind_in(_normal("\n".join(_seams([text for _, text in texts if text]))))
     return kind
+
+
+def redacted(text: str) -> str:
+    """Return a text with what it holds of credentials cut out: the kind of each stands in its place.
+
+    Where one is left all the same, because it is cut into pieces, nothing of the text is returned.
+    """
+    if find_secret(text) is None:
+        return text
+    text = _normal(text)
+    places = [*secret_formats.places(text), *secret_assignments.places(text)]
+    parts, last = [], 0
+    for kind, start, end in sorted(places, key=lambda place: place[1]):
+        if start >= last:
+            parts.append(f"{text[last:start]}[{kind} was here]")
+            rest = _REST_OF_A_KEY if kind == "a private key" else _REST
+            match = rest.match(text, end)
+            last = end if match is None else match.end()
+    text = "".join([*parts, text[last:]])
+    return "[a credential was here]" if find_secret(text) else text
 
 
 def _seams(texts: Sequence[str]) -> Iterator[str]:

@@ -4,10 +4,13 @@ from dataclasses import dataclass
 
 from memory_server.language.text import fold
 
+TRANSCRIPT = "(transcript)"
+"""End of the author of a turn that was read from the transcript of a client: nobody stored it on purpose."""
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A stored turn; times are ISO-8601 UTC text."""
+    """A stored turn; times are ISO-8601 UTC text. `file` is its transcript, where one turn is read whole."""
 
     id: int
     message: str
@@ -17,10 +20,17 @@ class Turn:
     created_by: str | None
     occurred_at: str
     session: str | None
+    file: str | None = None
+
+    @property
+    def is_transcript(self) -> bool:
+        return (self.created_by or "").endswith(TRANSCRIPT)
 
     @property
     def text(self) -> str:
-        """The message, after the summary where the message does not hold it."""
+        """The message, after the summary where the message does not hold it; of a transcript, after who said it."""
+        if self.is_transcript:
+            return f"{self.summary}: {self.message}"
         if fold(self.summary) in fold(self.message):
             return self.message
         return f"{self.summary}\n{self.message}"

@@ -1,5 +1,7 @@
 """At the end of a turn, before a context is shortened, and at the end of a session: what is kept unasked."""
 
+from pathlib import Path
+
 from memory_server.domain.caller import Caller
 from memory_server.domain.message import Message
 from memory_server.hook import transcript
@@ -26,5 +28,20 @@ def keep(event: Event, database: Database, caller: Caller, learns: bool) -> None
     if service.keep_turn(turn, event.name, caller):
         service.keep_told(turn, event.name, caller)
         LearningService(database, learns).judge(turn, caller)
+    if event.transcript is not None:
+        _follow(event.transcript, database, caller)
     if event.name is Name.END:
         service.keep_left_open(turn, event.name, caller)
+
+
+def _follow(path: Path, database: Database, caller: Caller) -> None:
+    """Take in what a transcript has more, if one of the folder of its client was ever imported."""
+    folder = transcript.folder_of(path)
+    with database.read() as tx:
+        is_followed = next(tx.turns.files(str(folder)), None) is not None
+    if is_followed:
+        from memory_server.transfer.transcripts import (
+            TranscriptService,  # numpy, which most hooks need not load
+        )
+
+        TranscriptService(database).follow(path, folder, caller)

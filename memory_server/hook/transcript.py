@@ -21,6 +21,11 @@ def last_turn(path: Path) -> list[Message]:
     return [Message(role, texts[role]) for role in ("user", "assistant") if role in texts]
 
 
+def folder_of(path: Path) -> Path:
+    """Return the folder in which a client keeps all its transcripts."""
+    return next((folder for folder in path.parents if folder.name in ("projects", "sessions")), path.parent)
+
+
 def _said(path: Path) -> Iterator[tuple[str, str]]:
     """Yield who said what, the latest first."""
     for line in reversed(_lines(path)):

@@ -16,12 +16,14 @@ from memory_server.importing import (
     tables,
     tax,
     token_saver,
+    transcripts,
 )
 from memory_server.importing.opened import Format, Opened
 from memory_server.language.nearest import nearest
 
 FORMATS: tuple[Format, ...] = (
     own.FORMAT,
+    transcripts.FORMAT,
     server_memory.FORMAT,
     memory_service.FORMAT,
     memory_keeper.FORMAT,

@@ -68,7 +68,11 @@ def compare(tx: Tx, written: Written, texts: PreparedTexts, without: Container[i
                 tx, Embedded.FACTS, FactFilter(written.homes, until=written.until), fresh, texts
             ),
             lambda: _passages(
-                tx, Embedded.TURNS, Filter(project=written.project or "", until=written.until), fresh, texts
+                tx,
+                Embedded.TURNS,
+                Filter(project=written.project or "", until=written.until, transcripts=False),
+                fresh,
+                texts,
             ),
         )
         peers = [*memories, *facts, *turns]

@@ -111,7 +111,8 @@ def _asked(tx: Tx, text: str, wish: LookWish, where: Among, caller: Caller, mode
     plain = RecallWish(wish.there, project, filter.since, filter.until)
     for kind_search in asked_of(text, plain, where, projects.known(tx, caller), mode, search.load):
         if isinstance(kind_search.filter, Filter):
-            yield replace(kind_search, filter=replace(filter, project=where.only))
+            transcripts = kind_search.filter.transcripts
+            yield replace(kind_search, filter=replace(filter, project=where.only, transcripts=transcripts))
         else:
             yield kind_search
 

@@ -125,7 +125,7 @@ class RecallService:
         """
         due, asleep = self._woken([*messages, Message("user", text)], wish, caller)
         woken = [_of_woken(memory) for memory in due]
-        found = self.find(text, wish, caller, reranked=True)
+        found = self.find(text, wish, caller, reranked=True, transcripts=True)
         note, problems = found.note, (*asleep, *found.problems)
         hits = found.hits if found.answered else []
         answer = recall.compose(text, woken, hits, max_tokens - _weight(note, problems), explain=explain)
@@ -138,18 +138,26 @@ class RecallService:
             answer, answer.items if explain else (), note or (None if hits else NOTHING), problems
         )
 
-    def find(self, text: str, wish: RecallWish, caller: Caller, *, reranked: bool = False) -> Hits:
+    def find(
+        self,
+        text: str,
+        wish: RecallWish,
+        caller: Caller,
+        *,
+        reranked: bool = False,
+        transcripts: bool = False,
+    ) -> Hits:
         """Return all that may answer, best first; `reranked`: in the order of the re-ranker, where the user names one.
 
-        What nobody asked for, such as a hook's search, does without it.
+        What nobody asked for, such as a hook's search, does without it, and without `transcripts`.
         """
-        answer = self.reading(text, wish, caller)
+        answer = self.reading(text, wish, caller, transcripts=transcripts)
         if not reranked:
             return self.queue.read(retrieval.questions(text), answer)
         hits, unordered = self.reranking.read(self.queue, text, answer)
         return replace(hits, problems=(*hits.problems, *unordered))
 
-    def reading(self, text: str, wish: RecallWish, caller: Caller) -> Reading:
+    def reading(self, text: str, wish: RecallWish, caller: Caller, *, transcripts: bool = False) -> Reading:
         """Return what reads, in a transaction of its caller, all that may answer."""
         lookup = projects.among(wish.project, caller)
 
@@ -159,9 +167,11 @@ class RecallService:
             load = partial(search.load, learning=self.learning)
             searches = tuple(asked_of(text, wish, where, here, "hybrid" if by_meaning else "keyword", load))
             kinds = [kind_search.kind for kind_search in searches]
-            stored, captured = tx.together(
+            of_transcripts = tuple(_of_transcripts(searches)) if transcripts else ()
+            stored, captured, read = tx.together(
                 lambda: retrieval.rank_all(tx, text, tuple(_captured(searches, False)), by_meaning),
                 lambda: retrieval.rank_all(tx, text, tuple(_captured(searches, True)), by_meaning),
+                lambda: retrieval.rank_all(tx, text, of_transcripts, by_meaning),
             )
             turns = list(islice(_telling(captured, text), TURNS))
             problems = retrieval.without_meaning(tx, kinds, meaning)
@@ -169,7 +179,10 @@ class RecallService:
             by_turns = bool(turns) and retrieval.is_answered(text, [turns[0][0], *captured], by_meaning)
             by_reranker = order.of(stored, where.first) if order else stored
             hits = _with_turns(list(_found(tx, by_reranker, here, load)), turns, answered, text)
-            return Hits(hits, answered or by_turns, (*problems, *tx.skipped), where.note)
+            by_transcripts = retrieval.is_answered(text, read, by_meaning)
+            if by_transcripts:
+                hits = _with_transcripts(hits, [_of(hit, here) for hit in read], answered or by_turns)
+            return Hits(hits, answered or by_turns or by_transcripts, (*problems, *tx.skipped), where.note)
 
         return answer
 
@@ -224,7 +237,8 @@ def asked_of(
     if Recallable.MEMORY in wish.kinds:
         yield KindSearch(Embedded.MEMORIES, load, filter, WANTED, mode, first_project)
     if Recallable.TURN in wish.kinds:
-        yield KindSearch(Embedded.TURNS, turns.load, filter, WANTED, mode, first_project)
+        stored = replace(filter, transcripts=False)
+        yield KindSearch(Embedded.TURNS, turns.load, stored, WANTED, mode, first_project)
     if Recallable.FACT in wish.kinds:
         visible = None if everywhere else tuple(homes(None, project_caller))
         yield KindSearch(
@@ -325,6 +339,23 @@ def _captured(searches: Sequence[KindSearch[Any]], captured: bool) -> Iterator[K
             yield replace(kind_search, filter=replace(kind_search.filter, captured=captured))
         elif not captured:
             yield kind_search
+
+
+def _of_transcripts(searches: Sequence[KindSearch[Any]]) -> Iterator[KindSearch[Any]]:
+    """Yield the search for turns of transcripts, where turns are searched."""
+    for kind_search in searches:
+        if kind_search.kind is Embedded.TURNS and isinstance(kind_search.filter, Filter):
+            yield replace(kind_search, filter=replace(kind_search.filter, transcripts=True))
+
+
+def _with_transcripts(hits: Sequence[Found], read: Sequence[Found], answered: bool) -> list[Found]:
+    """Return the hits, and the likely turns of transcripts below all that is likely.
+
+    Where nothing that was stored answers, there is nothing above them.
+    """
+    likely = [hit for hit in hits if answered and hit.score >= recall.LEAST]
+    others = [hit for hit in hits if hit not in likely]
+    return [*likely, *(hit for hit in read if hit.score >= recall.LEAST), *others]
 
 
 def _telling(captured: Sequence[Ranked[Any]], text: str) -> Iterator[tuple[Ranked[Any], Found]]:

@@ -32,7 +32,8 @@ def of_fact(fact: Fact, score: float, caller: Caller) -> Found:
 def of_turn(turn: Turn, text: str, score: float, caller: Caller) -> Found:
     """Show a turn: `text` is the part of it to show."""
     day, project = turn.occurred_at[:10], _other(turn.project, caller)
-    return Found(Recallable.TURN, f"t{turn.id}", text, day, score, project, id=turn.id)
+    session = turn.session if turn.is_transcript else None
+    return Found(Recallable.TURN, f"t{turn.id}", text, day, score, project, id=turn.id, session=session)
 
 
 def left_out(tx: Tx, texts: Sequence[object]) -> list[Memory]:

@@ -1,7 +1,7 @@
 """Turns of conversations: kept with the facts that they brought, found by words and meaning."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from memory_server.domain.caller import Caller
@@ -96,7 +96,9 @@ class TurnService:
             by_meaning = meaning if isinstance(meaning, Meaning) else None
             mode = "hybrid" if by_meaning else "keyword"
             where, here = lookup(tx), projects.known(tx, caller)
-            search = KindSearch(Embedded.TURNS, load, Filter(project=where.only), limit, mode, where.first)
+            search = KindSearch(
+                Embedded.TURNS, load, Filter(project=where.only, transcripts=False), limit, mode, where.first
+            )
             hits = retrieval.rank(tx, text, search, by_meaning)[:limit]
             named = (
                 tx.word_hits.mentioned_facts(homes(None, here), parsed.terms, MENTIONED)
@@ -121,9 +123,10 @@ class TurnService:
         """
         with self.database.read() as tx:
             turns = tx.turns.select([id])
-        if not turns:
-            raise NotFound(f"No turn {id}.", Mend.FIND_TURN)
-        return turns[0]
+            if not turns:
+                raise NotFound(f"No turn {id}.", Mend.FIND_TURN)
+            file = tx.turns.file_of(id) if turns[0].is_transcript else None
+        return replace(turns[0], file=file)
 
     def forget(self, id: int, purge: bool, caller: Caller) -> Forgotten:
         """Delete a turn: it can be brought back for 30 days. Or erase it for good. Its facts stay.

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -211,6 +212,12 @@ def csv(folder: Path) -> Path:
     )
 
 
+def transcript(folder: Path) -> Path:
+    """Written by Claude Code 2.1.330, without its requests to the model."""
+    shutil.copytree(FIXTURES / "transcripts/claude-code", folder, dirs_exist_ok=True)
+    return folder
+
+
 SOURCES: dict[str, Callable[[Path], Path]] = {
     "server-memory": server_memory,
     "mcp-memory-service": memory_service,
@@ -219,6 +226,7 @@ SOURCES: dict[str, Callable[[Path], Path]] = {
     "token-saver": token_saver_database,
     "basic-memory": basic_memory,
     "memory-mcp-server": short_long,
+    "transcript": transcript,
     "tax-memories": tax,
     "claude": claude,
     "chatgpt": chatgpt,

@@ -196,3 +196,26 @@ async def test_what_was_stated_and_not_stored_is_told_once(empty: Hooks, server:
 )
 def test_a_decision_a_preference_or_a_correction_is_recognised(text: str, states: bool) -> None:
     assert bool(statements(text)) is states
+
+
+async def test_a_session_is_read_on_once_the_folder_of_its_client_was_imported(
+    empty: Hooks, tmp_path: Path
+) -> None:
+    folder = tmp_path / "home/.claude/projects/-home-ada-shop"
+    folder.mkdir(parents=True)
+    own, older = folder / "s1.jsonl", folder / "s0.jsonl"
+    transcript(older, of_claude("user", "Sweep the pier", sessionId="s0"))
+    transcript(own, of_claude("user", PROMPT, sessionId="s1"))
+
+    def texts() -> list[Any]:
+        return [text for (text,) in empty.rows("SELECT message FROM turns ORDER BY id")]
+
+    empty("Stop", transcript_path=str(own))
+    assert texts() == []
+    done = empty.run("import", str(folder.parent), "--db", empty.given)
+    assert (done.returncode, done.stderr) == (0, "")
+    transcript(own, of_claude("user", PROMPT, sessionId="s1"), of_claude("assistant", REPLY))
+    older.unlink()
+    empty("Stop", transcript_path=str(own))
+    assert texts() == [PROMPT, REPLY]
+    assert empty.log[-1].endswith(" works")

@@ -8,6 +8,7 @@ from memory_server.domain.digest import Kind, Note
 from memory_server.domain.memory import MemoryId
 from memory_server.storage import memory_rows
 from memory_server.storage.statements import Row, Statements
+from memory_server.storage.tables.turns import STORED
 
 _OF_OTHER_SESSIONS = "(session IS NULL OR session NOT IN (SELECT value FROM json_each(:without)))"
 
@@ -24,7 +25,7 @@ def _notes(among: bool) -> str:
         UNION ALL
         SELECT 'turn', id, summary, ifnull(occurred_at, created_at), project, session, '[]', 5, 0, person
         FROM turns
-        WHERE ifnull(occurred_at, created_at) < :before AND trim(summary) <> ''
+        WHERE ifnull(occurred_at, created_at) < :before AND trim(summary) <> '' AND {STORED}
             AND {_OF_OTHER_SESSIONS} {"AND id IN (SELECT value FROM json_each(:turns))" if among else ""}
             AND NOT EXISTS (SELECT 1 FROM digested AS d WHERE d.kind = 'turn' AND d.item_id = turns.id)
         ORDER BY 1, 2
@@ -78,7 +79,7 @@ class Digests:
     def newest_sessions(self) -> set[str]:
         """Return the session of the newest turn of each project, and that of its newest observation."""
         rows = self.tx.rows(
-            """
+            f"""
             SELECT session
             FROM (
                 SELECT session, row_number() OVER (
@@ -89,7 +90,9 @@ class Digests:
                     FROM memories
                     WHERE type = 'observation'
                     UNION ALL
-                    SELECT 'turn', id, project, session, person, ifnull(occurred_at, created_at) FROM turns
+                    SELECT 'turn', id, project, session, person, ifnull(occurred_at, created_at)
+                    FROM turns
+                    WHERE {STORED}
                 ) AS notes
             ) AS placed
             WHERE place = 1

@@ -6,6 +6,7 @@ from typing import Any, Final
 from memory_server.domain.change import Change, ChangeFilter, ChangeId
 from memory_server.storage.history import SHOWN, change_of
 from memory_server.storage.statements import Statements
+from memory_server.storage.tables.turns import STORED
 
 _TOLD: Final = ("at", "by", "action", "kind", "item", "text", "origin", "row", "name", "place", "scope")
 """Moment, author, action, kind, id and text of what was changed; origin of the change and row in that origin, where it
@@ -79,8 +80,8 @@ _BRANCHES: Final = (
         text="content", place="project",
     ),
     _branch(
-        1, "turns", at="created_at", by="created_by", action="'stored'", kind="'turn'", item="id", text="summary",
-        place="project",
+        1, f"turns WHERE {STORED}", at="created_at", by="created_by", action="'stored'", kind="'turn'", item="id",
+        text="summary", place="project",
     ),
     _branch(
         2, "long_term_memories AS l JOIN conversations AS c ON c.id = l.conversation_id", at="l.created_at",

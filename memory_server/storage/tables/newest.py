@@ -4,9 +4,15 @@ from dataclasses import dataclass
 
 from memory_server.domain.recall import Recallable
 from memory_server.storage.statements import Statements
+from memory_server.storage.tables.turns import STORED
 
 _SOURCES = {
-    Recallable.TURN: ("ifnull(occurred_at, created_at)", "project", "turns AS m", "project = :project"),
+    Recallable.TURN: (
+        "ifnull(occurred_at, created_at)",
+        "project",
+        f"(SELECT * FROM turns WHERE {STORED}) AS m",
+        "project = :project",
+    ),
     Recallable.FACT: (
         "updated_at",
         "CASE scope WHEN 'project' THEN owner ELSE '' END",

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from memory_server.domain.timeline import Happened
 from memory_server.storage.statements import Statements
+from memory_server.storage.tables.turns import STORED
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class Timeline:
         SQL, since every zone begins its days with one.
         """
         rows = self.tx.rows(
-            """
+            f"""
             WITH
                 forgotten AS (
                     SELECT deleted_at, coalesce(parts -> '$.memories[0]', parts -> '$.turns[0]') AS stored
@@ -33,7 +34,7 @@ class Timeline:
                 happened (at, project, what) AS (
                     SELECT created_at, project, 'stored' FROM memories WHERE created_at >= :since
                     UNION ALL
-                    SELECT created_at, project, 'stored' FROM turns WHERE created_at >= :since
+                    SELECT created_at, project, 'stored' FROM turns WHERE created_at >= :since AND {STORED}
                     UNION ALL
                     SELECT changed_at, CASE scope WHEN 'project' THEN owner END,
                         CASE action WHEN 'written' THEN 'stored' ELSE 'forgotten' END

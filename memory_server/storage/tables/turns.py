@@ -1,11 +1,14 @@
 """The table `turns`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.turn import Turn, TurnDraft
 from memory_server.storage.statements import Statements
+
+STORED = "ifnull(created_by, '') NOT LIKE '%(transcript)'"
+"""The clause for turns that somebody has stored: none that was read from a transcript."""
 
 _COLUMNS = "id, message, summary, project, created_at, created_by, ifnull(occurred_at, created_at), session"
 
@@ -23,13 +26,45 @@ class Turns:
         turns = {row[0]: Turn(*row) for row in rows}
         return [turns[id] for id in ids if id in turns]
 
+    def file_of(self, id: int) -> str | None:
+        """Return the path of the transcript from which a turn was read.
+
+        Its origin is the path, `#`, 12 digits and a letter.
+        """
+        path = self.tx.value(
+            """
+            SELECT substr(source_id, 1, length(source_id) - 14)
+            FROM origins
+            WHERE kind = 'turn' AND item_id = :id AND source = 'transcript'
+            """,
+            {"id": id},
+        )
+        return None if path is None else str(path)
+
+    def files(self, folder: str) -> Iterator[str]:
+        """Yield the paths of the transcripts of a folder of which turns are here: an index leads to the next one."""
+        after = f"{folder}/"
+        while True:
+            id = self.tx.value(
+                """
+                SELECT min(source_id)
+                FROM origins
+                WHERE kind = 'turn' AND source = 'transcript' AND source_id >= :after AND source_id < :end
+                """,
+                {"after": after, "end": f"{folder}0"},
+            )
+            if id is None:
+                return
+            yield str(id)[:-14]
+            after = f"{str(id)[:-14]}#:"
+
     def newest(self, project: str, limit: int) -> list[Turn]:
-        """Return the turns of a project for which no digest stands, the latest first."""
+        """Return the stored turns of a project for which no digest stands, the latest first."""
         rows = self.tx.rows(
             f"""
             SELECT {_COLUMNS}
             FROM turns AS t
-            WHERE project = :project AND NOT EXISTS (
+            WHERE project = :project AND {STORED} AND NOT EXISTS (
                 SELECT 1
                 FROM digested AS d
                 JOIN memories AS m ON m.id = d.digest_id
