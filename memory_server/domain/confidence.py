@@ -30,13 +30,13 @@ NEAR = 0.4
 nothing."""
 
 LIKELY = 0.25
-"""Probability of the best of fewer than FAR texts from which on it answers."""
+"""Probability from which on a text answers."""
 
 LIKELY_BY_WORDS = 0.15
-"""The same of any number of texts where meaning is not known."""
+"""The same of the best text where meaning is not known."""
 
 SURELY = 0.8
-"""The probability that counts instead of LIKELY and LIKELY_BY_WORDS where no text has a name of the question."""
+"""The probability that counts instead of LIKELY_BY_WORDS where no text has a name of the question."""
 
 ANSWERED, TRANSLATED = "answered", "answered in another language"
 """The models that tell whether anything answers. A question counts as answered from a logit of 0 on."""
@@ -44,6 +44,9 @@ ANSWERED, TRANSLATED = "answered", "answered in another language"
 NAMES_UNKNOWN = 5.0
 """Logit from which on a text in the language of the question answers it, where the store does not have a name of the
 question. Of 530 stored questions of seven sets none has such a name."""
+
+SPELT_OTHERWISE = 1.0
+"""The same of a text in the other script, in which a name is spelt otherwise."""
 
 SURE = 1e-4
 """Probabilities nearer to 0 or 1 than this count as this."""
@@ -142,23 +145,23 @@ def _among(signals: Signals, lead: float, usual: float, place: int) -> list[floa
 def is_answered(ranked: Sequence[Signals], chances: Sequence[float], meaning: bool) -> bool:
     """True if what is stored answers a question at all; `chances` are the `probabilities` of the same ranking.
 
-    Among few texts none stands out: there the probability of the best one decides. Of several questions, whose best
-    texts come first, one that is answered is enough.
+    Where meaning is not known, the probability of the best text decides. Of several questions, whose best texts come
+    first, one that is answered is enough.
     """
     if not ranked:
         return False
     if chances[0] > 1 - SURE:
         return True
-    if not meaning or len(ranked) < FAR:
-        likely = LIKELY if meaning else LIKELY_BY_WORDS
-        return chances[0] >= (SURELY if ranked[0].names_unknown else likely)
+    if not meaning:
+        return chances[0] >= (SURELY if ranked[0].names_unknown else LIKELY_BY_WORDS)
     firsts = zip(ranked[: ranked[0].questions], chances, strict=False)
     return any(_seems_answered(best, chance) for best, chance in firsts)
 
 
 def _seems_answered(best: Signals, chance: float) -> bool:
     intercept, *weights = _coefficients()[TRANSLATED if best.translated else ANSWERED]
-    least = NAMES_UNKNOWN if best.names_unknown and not best.translated else 0.0
+    unknown = SPELT_OTHERWISE if best.translated else NAMES_UNKNOWN
+    least = unknown if best.names_unknown else 0.0
     return float(of_best(best, chance) @ np.array(weights)) + intercept >= least
 
 

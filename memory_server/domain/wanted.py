@@ -33,8 +33,11 @@ def is_there(question: str, texts: Sequence[str]) -> bool:
     for asking, kind in kinds_asked:
         # What people say to each other leans on the lines before it.
         stems = [] if talk else _rarest(question, asking, folded)
-        of_kind = [passage for passage in passages if kind.shown.search(passage)]
-        if not any(passage in first or _has(passage, stems) for passage in of_kind):
+        if kind is kinds.FULL_NAME:
+            shown = [match[0] for passage in passages for match in kind.shown.finditer(passage)]
+        else:
+            shown = [passage for passage in passages if kind.shown.search(passage)]
+        if not any(passage in first or _has(passage, stems) for passage in shown):
             return False
     return True
 

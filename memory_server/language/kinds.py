@@ -14,13 +14,28 @@ from memory_server.language.text import has_han
 _NUMBER = r"(?<![^\W_])\d|[一二两三四五六七八九十百千万半]"
 """A number that does not belong to a name such as ed25519."""
 
+_TIMES = (
+    r"[:/-]\d|\.\d{1,2}\.|\s?(?:[ap]\.?m\b|uhr|o['’]clock|st\b|nd\b|rd\b|th\b|jan|feb|mar|apr|may|mai|jun|jul|aug|sep"
+    r"|o[ck]t|nov|de[cz]|[月日号点岁年])"
+)
+_SUM = (
+    rf"(?<![\w.:/-])(?<!\d\s)(?!(?:19|20)\d\d\b)\d{{1,6}}(?:[.,]\d+)*(?!\d|{_TIMES}|[\s/-]\d{{3}})"
+    r"|[\d一二两三四五六七八九十百千万半几][百千万元块毛角]"
+)
+"""A number that is no year, date, time of the day or phone number."""
+
+_MONEY = rf"[£€$¥]\s?\d|\d\s?(?:[£€$¥]|euro|eur\b)|\bfree\b|gratis|kostenlos|免费|{_SUM}"
+
 _OF_ANOTHER = "".join(rf"(?<!\b{word}\s)" for word in "my our mein meine meiner unsere unserer unser".split())
 """Before somebody's kin or pet: who asks for their own may have stored the name only."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """`asked` finds that a question asks for it, `shown` that a text has it."""
+    """`asked` finds that a question asks for it, `shown` that a text has it.
+
+    Where `asked` spans words that say whose it is, a group has those that ask.
+    """
 
     asked: re.Pattern[str]
     shown: re.Pattern[str]
@@ -35,22 +50,30 @@ def _kin(english_german: str, chinese: str, shown: str) -> Kind:
     return _kind(rf"{_OF_ANOTHER}\b(?:{english_german})\b|(?<!我)(?<!我们)的(?:{chinese})", shown)
 
 
+FULL_NAME = _kind(
+    r"\b(?:first|last|middle|maiden|given|family)\sname\b|\bsurname\b|\b(?:vor|nach|mädchen|familien)name",
+    r"(?-i:\b(?!(?:Mrs?|Ms|Miss|Dr|Frau|Herrn?)\b)[A-ZÄÖÜ][\w'’-]+\s(?:(?:van|von|de|der|la)\s)*[A-ZÄÖÜ][\w'’-]+)"
+    r"|[\u4e00-\u9fff]{2,}|\bname.*",
+)
+"""The part of a name, which stands beside the other one."""
+
 KINDS = (
     _kind(
-        r"\b(?:what|which|need|find|give|tell)\b[^?]{0,30}\b(?:(?:tele)?phone|mobile|cell(?:phone)?)\snumber"
+        r"\b(?:what|which|need|find|give|tell)\b[^?]{0,30}\b((?:(?:tele)?phone|mobile|cell(?:phone)?)\snumber)"
         r"|(?:telefon|handy|ruf)nummer"
-        r"|电话号码|手机号|电话(?:是|多少)|微信号",
+        r"|电话号码|手机号|电话(?:是|多少)",
         r"(?<![^\W\d_])\d(?:[\s/()-]*\d){4,}",
     ),
     _kind(r"\be-?mail\saddress|mailadresse|邮箱", r"\S@\S|邮箱"),
     _kind(
-        r"\b(?:home|postal)\saddress\b|['’]s\saddress\b|\badresse\svon\b|\banschrift\b|住址|的地址",
+        r"\b(?:home|postal)\saddress\b|['’]s\saddress\b|\badresse\svon\b|\banschrift\b"
+        r"|\b(?:what|which)\s(?:street|road)\b|\bwelcher\sstra(?:ß|ss)e\b|住址|的地址|哪条[路街]",
         r"address|street|\bst\.|road|avenue|adresse|anschrift|stra(?:ß|ss)e|\bstr\.|\w(?:weg|platz|gasse)\b"
         r"|\d{5}"
         r"|\blives?\b|wohn|[路街巷区栋楼号村住]|地址",
     ),
     _kind(
-        r"\bwhere\s(?:does|do|did)\s(?:\w+\s){1,3}live\b|\bwo\s(?:wohnt|wohnen|lebt)\b|住(?:在)?(?:哪|什么地方)",
+        r"\bwhere\s(?:does|do|did)\s(?:\w+\s){1,3}(live)\b|\bwo\s(?:wohnt|wohnen|lebt)\b|住(?:在)?(?:哪|什么地方)",
         r"\bliv(?:e|es|ed|ing)\b|\bmove[ds]?\b|moving|\bhome\b|house|\bflat\b|apartment|address|\bstays?\b"
         r"|\bbased\b|\bfrom\b|(?-i:\bin\s[A-Z])"
         r"|wohn|\blebt\b|zieht|zog\b|gezogen|haus|adresse|stra(?:ß|ss)e|(?-i:\baus\s[A-Z])|[住搬家]|地址",
@@ -71,10 +94,10 @@ KINDS = (
     ),
     _kind(
         r"\bhow\smuch\s(?:does|do|did|is|are|was|were)\b|\bthe\sprice\sof\b|kostet|gekostet|\bteuer\b|多少钱",
-        _NUMBER,
+        _MONEY,
     ),
     _kind(
-        r"\bsalary\b|\bwages?\b|\bdoes\s[\w\s]{1,20}\searn\b|\bgehalt\b|\blohn\b|\bverdient\b|工资|月薪|薪水",
+        r"\bsalary\b|\bwages?\b|\bdoes\s[\w\s]{1,20}\s(earn)\b|\bgehalt\b|\blohn\b|\bverdient\b|工资|月薪|薪水",
         r"salary|wage|\bpa(?:y|id|ys)\b|earn|\b(?:an|per)\shour|gehalt|lohn|verdien|stunde|工资|薪|[月年]入"
         r"|[\d一二两三四五六七八九千百万块元][^。；，]{0,3}个月|[每个]月[^。；，]{0,4}[\d一二两三四五六七八九千百万]",
     ),
@@ -86,7 +109,7 @@ KINDS = (
     ),
     _kind(
         r"\b(?:what|which)\s(?:school|university|college)\b|\bwhere\s(?:did"
-        r"|does)\s(?:\w+\s){1,3}(?:go\sto\s(?:school|university|college)|study)\b|\bwelche\s(?:hoch)?schule\b"
+        r"|does)\s(?:\w+\s){1,3}(go\sto\s(?:school|university|college)|study)\b|\bwelche\s(?:hoch)?schule\b"
         r"|在哪[里儿]?上学|哪[所个]?(?:学校|大学)",
         r"school|universit|college|academy|\bstud(?:y|ie)|graduat|degree|schul|studi|abschluss|学|毕业",
     ),
@@ -114,18 +137,12 @@ KINDS = (
         r"plate|kennzeichen|车牌|[A-ZÄÖÜ]{1,3}-[A-Z]{1,2}\s?\d",
     ),
     _kind(
-        r"\bhow\s(?:tall|heavy)\b|\bwie\s(?:schwer|gro(?:ß|ss))\s(?:ist|sind)\b|多高|身高|多重|体重", _NUMBER
-    ),
-    _kind(
         r"\bfavou?rite\b|\blieblings\w+|最喜欢|最爱",
         r"favou?rite|\blikes?\b|\bloves?\b|\bprefers?\b|\benjoys?\b|\bbest\b|\bfan\b|liebling|\bmag\b"
         r"|\bliebt\b|\bgern|am\sliebsten"
         r"|\bsteht\sauf\b|喜欢|爱|偏好|最好|习惯",
     ),
-    _kind(
-        r"\b(?:first|last|middle|maiden|given|family)\sname\b|\bsurname\b|\b(?:vor|nach|mädchen|familien)name",
-        r"(?-i:\b[A-ZÄÖÜ][\w'’-]+\s(?:(?:van|von|de|der|la)\s)*[A-ZÄÖÜ][\w'’-]+)|[\u4e00-\u9fff]{2}|name",
-    ),
+    FULL_NAME,
     _kind(
         r"\b(?:what|which)\s(?:brand|make|manufacturer|model)\b|\b(?:brand|make|model)\sof\b"
         r"|\bwelche\smarke\b|\bwelche[rsmn]?\s(?:hersteller|modell)\b|什么(?:牌子|品牌|型号)|哪个(?:牌子|品牌)",
@@ -133,7 +150,7 @@ KINDS = (
         r"|[a-z,]\s(?!Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun)[A-Z])",
     ),
     _kind(
-        r"\b(?:have|has)\s(?:any\s)?(?:children|kids)\b|\bhat\s(?:\w+\s){1,2}kinder\b"
+        r"\b(?:have|has)\s(?:any\s)?(?:children|kids)\b|\bhat\s(?:\w+\s){1,2}(kinder)\b"
         r"|\bhow\smany\s(?:grand)?(?:children|kids|daughters|sons)\b"
         r"|\bwie\sviele\s(?:kinder|töchter|söhne|enkel)|几个(?:孩子|儿子|女儿|孙)|几口人",
         "child|kid|daughter|\\bsons?\\b|twin|kind|tochter|töchter|s[oö]hn|enkel|zwilling|孩|娃|儿子|女儿|孙|口人",
@@ -146,14 +163,7 @@ KINDS = (
     _kind(
         r"\b(?:shoe|clothing|dress|shirt|ring|trouser)\ssize\b|\bschuhgröße|kleidergröße|konfektionsgröße"
         r"|ringgröße|鞋码|几码|多大码|尺码",
-        rf"{_NUMBER}|(?-i:\b(?:X?S|M|X*L)\b)|码|号",
-    ),
-    _kind(
-        r"\bstar\ssign\b|\bzodiac\b|sternzeichen|星座|属什么",
-        r"sign|zodiac|aries|taurus|gemini|cancer|\bleo\b|virgo|libra|scorpio|sagittarius|capricorn|aquarius"
-        r"|pisces|sternzeichen"
-        r"|widder|stier|zwilling|krebs|löwe|jungfrau|waage|skorpion|schütze|steinbock|wassermann|fische|座|属"
-        r"|birth|born|geburt|生",
+        r"^(?=.*(?:size|shoe|wear|schuh|größe|trägt|[码鞋穿])).*\d|(?-i:\b(?:X?S|M|X*L)\b)",
     ),
     _kind(
         r"\b(?:what|which)\sinstruments?\b|\bwelches\sinstrument\b|什么乐器|哪种乐器",
@@ -168,26 +178,13 @@ KINDS = (
         r"|darf\sk?nicht|过敏|不能|忌",
     ),
     _kind(
-        r"\b(?:passport|id|account|iban|insurance|policy|customer|tax|membership|serial|order"
-        r"|reference)\snumber\b|\biban\b"
-        r"|(?:ausweis|konto|kunden|steuer|versicherten|policen|mitglieds|serien|bestell|auftrags)nummer|(?:护照"
-        r"|账|卡|身份证|客户|订单|会员|保单)号",
-        r"\d(?:[\s/.-]*[\dA-Z]){2,}|\bnumber\b|nummer|号",
-    ),
-    _kind(
-        r"\b(?:what|which)\sbank\b|\bwelcher\sbank\b|哪[家个]银行|什么银行",
-        r"bank|sparkasse|building\ssociety|credit\sunion|account|konto|ing\b|n26|银行|行|账户",
-    ),
-    _kind(
         r"\b(?:web\s?site|url|homepage|domain)\b|\b(?:webseite|internetseite|webadresse)\b|网址|网站",
         r"\.[a-z]{2,6}\b|https?:|www|web|url|homepage|domain|site|seite|online|网",
     ),
     _kind(
-        r"\b(?:what|which)\s(?:religion|nationality)\b|\bwelche\s(?:religion|nationalität|konfession)\b|什么宗教"
-        r"|哪国人|国籍",
-        r"relig|church|mosque|temple|synagog|christ|catholic|protestant|muslim|jew|hindu|buddh|nation|citizen"
-        r"|passport|\bfrom\b|kirche|moschee"
-        r"|kathol|evangel|jüd|staats|pass\b|stammt|kommt\saus|教|国|来自|(?-i:\b[A-Z]\w+(?:ish|ian|ese|isch)\b)",
+        r"\bwhere\s(?:is|are|does|do)\s(?:\w+\s){1,3}(from)\b|\bwoher\s(?:kommt|stammt)\b|是?哪[里儿]人|老家在哪",
+        r"\bfrom\b|\bborn\b|\bnative\b|\bgrew\sup\b|(?-i:[a-z]\s[A-Z]\w+(?:an|ish|ese|ch)\b)|\baus\b|stammt|geboren|来自|老家"
+        r"|出生|家乡|籍|[\u4e00-\u9fff]{2}人(?=[，。,.；]|$)",
     ),
     _kind(
         r"\b(?:what|which)\slanguages?\b|\bwelche\ssprachen?\b|哪[些种几门]*(?:语言|外语)|什么语言",
@@ -196,11 +193,20 @@ KINDS = (
         r"|englisch|deutsch|französisch|spanisch|italienisch|polnisch|türkisch|russisch|python|rust|java|go"
         r"|sql)\b",
     ),
+    _kind(
+        r"['’]s\s(?:job|profession|occupation)\b|\bdo(?:es)?\s(?:\w+\s){1,3}(do\sfor\sa\sliving)\b|\bvon\sberuf\b"
+        r"|\bwhere\sdo(?:es)?\s(?:\w+\s){1,3}(work)\b|\bwo\sarbeitet\b|做什么(?:工作|职业)|在哪[^，。？]{0,4}(?:上班|工作)|什么职业",
+        r"\bwork|\bjob|employ|profession|retired|\bruns?\b|\bleads?\b|owns?\b|\ban?\s\w+(?:er|or|ist|ian|ant|man|nurse|cook)\b"
+        r"|company|office|\bfirm\b|\bat\s[A-Z]|arbeit|beruf|rentner|firma|büro|\bleitet|\bbei\b"
+        r"|工作|上班|公司|职|退休|[做当开师员医商工]",
+    ),
+    _kin("mother|mum|mom|mutter|mama", "妈妈?|母亲", r"mother|\bm[uo]m\b|parent|mutter|mama|eltern|妈|母"),
+    _kin("father|dad|vater|papa", "爸爸?|父亲", r"father|\bdad\b|parent|vater|papa|eltern|爸|父"),
     _kin(
         r"wife|husband|spouse|ehefrau|ehemann|frau\svon|mann\svon",
-        "妻子|老婆|太太|丈夫|老公|媳妇",
+        "妻子|老婆|太太|丈夫|老公|媳妇|先生",
         r"wife|husband|spouse|partner|marr(?:y|ie)|wedding|ehefrau|ehemann|heirat|hochzeit"
-        r"|\b(?:seine|meine|ihre)r?\sfrau|\b(?:ihr|mein)\smann|妻|老婆|太太|丈夫|老公|媳妇|[结订]婚|爱人|对象",
+        r"|\b(?:seine|meine|ihre)r?\sfrau|\b(?:ihr|mein)\smann|妻|老婆|太太|丈夫|老公|媳妇|先生|[结订]婚|爱人|对象",
     ),
     _kin(
         "daughters?|tochter|töchter",
@@ -252,7 +258,7 @@ def asked(question: str) -> Iterator[tuple[str, Kind]]:
     """Yield the words of a question that ask for a kind, and the kind."""
     for kind in KINDS:
         if match := kind.asked.search(question):
-            yield match[0], kind
+            yield match[match.lastindex or 0], kind
 
 
 def names(question: str) -> list[str]:

@@ -155,5 +155,18 @@ def test_where_a_name_of_the_question_is_unknown_the_text_must_be_surer() -> Non
     assert confidence.is_answered(
         [replace(unknown[0], translated=True, cosine=0.9), *unknown[1:]], chances, True
     )
-    assert confidence.is_answered(near[:3], chances, meaning=True)
-    assert not confidence.is_answered(unknown[:3], chances, meaning=True)
+
+
+def test_a_name_in_another_script_may_be_spelt_otherwise() -> None:
+    signals = replace(unsure(), translated=True, names_unknown=True, score=0.16)
+    far, near = (replace(signals, cosine=cosine) for cosine in (0.25, 0.45))
+    assert confidence.is_answered([replace(far, names_unknown=False)], [0.3], meaning=True)
+    assert not confidence.is_answered([far], [0.3], meaning=True)
+    assert confidence.is_answered([near], [0.3], meaning=True)
+
+
+def test_among_few_texts_the_same_signals_decide() -> None:
+    near, unlikely = replace(sure(0.5), cosine=0.4, cover=0.4), [0.1, 0.01, 0.01]
+    assert confidence.is_answered([near, *[unsure()] * 2], unlikely, meaning=True)
+    assert not confidence.is_answered([unsure()] * 3, unlikely, meaning=True)
+    assert not confidence.is_answered([replace(near, names_unknown=True), *[unsure()] * 2], unlikely, True)

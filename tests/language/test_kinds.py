@@ -32,6 +32,13 @@ from memory_server.language import kinds
             "Antje führt das Kassenbuch",
         ),
         ("Welche Note hatte Lina?", "Lina hat mit zwei bestanden", "Linas Prüfung ist am 14. Januar"),
+        ("What does Ines do for a living?", "Ines is a carpenter", "Ines joins on 3 May"),
+        ("Wo arbeitet Jens?", "Jens ist bei der Post", "Jens kommt um 6 Uhr"),
+        ("小李在哪儿上班？", "小李在银行工作", "小李下个月结婚"),
+        ("What is the name of Ida's mother?", "Ida's mum sings", "Ida's brother sings"),
+        ("老吴是哪里人？", "老吴老家在绍兴", "老吴负责品茶"),
+        ("Where is Ida from?", "Ida was born in Graz", "Ida plays chess"),
+        ("Which street is the studio in?", "The studio: 4 Mill Road", "The studio opens at nine"),
         ("Wie heißt die Frau von Mirko?", "Mirko heiratet im Mai Jasna.", "Frau Brandt und Mirko"),
     ],
 )
