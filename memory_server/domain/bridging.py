@@ -5,8 +5,10 @@ question that the good text lacks, answers together with it.
 """
 
 import string
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 import numpy as np
 
@@ -33,22 +35,43 @@ FEW = 0.25
 _IN_WORDS = frozenset(string.ascii_lowercase + string.digits)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Texts:
-    """The candidates of a search: the beginning of each, folded; and which of them have the terms of the question."""
+    """The candidates of a search: the beginning of each, folded; and which of them have the terms of the question.
+
+    They are looked through as one text, because most hold no given term: 17 terms in 100 texts took 0.8 ms one by one.
+    """
 
     texts: Sequence[str]
+    _joined: str = field(init=False)
+    _starts: list[int] = field(init=False)
+    """The place of each text in `_joined`, and its length."""
     _having: dict[str, Numbers] = field(default_factory=dict)
     _terms: dict[int, tuple[str, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._joined = "".join(f"{text}\0" for text in self.texts)
+        self._starts = list(accumulate((len(text) + 1 for text in self.texts), initial=0))
 
     def having(self, term: str) -> Numbers:
         """An array (texts,): 1 for each text that has a term, 0 for the others."""
         if term not in self._having:
-            plain = term.replace(" ", "")
-            holds = _holds_word if plain.isascii() else str.__contains__
-            flags = [holds(text, plain) for text in self.texts]
-            self._having[term] = np.array(flags, float)
+            flags = self._having[term] = np.zeros(len(self.texts))
+            flags[self._holding(term.replace(" ", ""))] = 1.0
         return self._having[term]
+
+    def _holding(self, word: str) -> list[int]:
+        """The numbers of the texts that have a word, not only inside a longer one; one that is not ASCII, anywhere."""
+        numbers: list[int] = []
+        place = self._joined.find(word)
+        while place >= 0:
+            following = place + 1
+            if not (word.isascii() and _is_inside(self._joined, place, place + len(word))):
+                number = bisect_right(self._starts, place) - 1
+                numbers.append(number)
+                following = self._starts[number + 1]
+            place = self._joined.find(word, following)
+        return numbers
 
     def bridges(self, place: int, question_terms: Sequence[str]) -> list[str]:
         """The terms of a text that are not in the question and that few other candidates have."""
@@ -60,15 +83,9 @@ class Texts:
         return [term for term in rare if 1 < self.having(term).sum() <= most][:BRIDGES]
 
 
-def _holds_word(text: str, word: str) -> bool:
-    """True if a text has a word, not only inside a longer one. To compile a pattern for it would take longer."""
-    start = text.find(word)
-    while start >= 0:
-        end = start + len(word)
-        if text[max(0, start - 1) : start] not in _IN_WORDS and text[end : end + 1] not in _IN_WORDS:
-            return True
-        start = text.find(word, start + 1)
-    return False
+def _is_inside(text: str, start: int, end: int) -> bool:
+    """True if what stands there is a part of a longer word. To compile a pattern for it would take longer."""
+    return text[max(0, start - 1) : start] in _IN_WORDS or text[end : end + 1] in _IN_WORDS
 
 
 def with_bridges(texts: Texts, question: Query, scores: Numbers) -> Numbers:

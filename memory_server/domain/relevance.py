@@ -184,10 +184,18 @@ def widened(vectors: NDArray[np.float32], hood: Hood) -> NDArray[np.float32]:
     """
     wide = vectors[hood.rows]
     has_vector = wide.any(axis=1, keepdims=True)
-    around = np.zeros_like(wide)
+    around, lent = (
+        np.zeros_like(wide),
+        np.empty_like(wide),
+    )  # new memory for each step would take half of the time
     for distance, weight in WIDEN.items():
-        around += np.float32(weight) * vectors[hood.near[distance]]
-    wide = wide + WIDENED * _unit(around) * has_vector
+        np.take(vectors, hood.near[distance], axis=0, out=lent, mode="clip")
+        lent *= np.float32(weight)
+        around += lent
+    around = _unit(around)
+    around *= WIDENED
+    around *= has_vector
+    wide += around
     return _unit(wide)
 
 
@@ -226,9 +234,10 @@ def middle(vectors: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
 
 
 def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Divide the rows by their lengths, in place."""
     lengths = np.sqrt(np.einsum("...j,...j->...", rows, rows))[..., None]
-    unit: NDArray[np.float32] = rows / np.maximum(lengths, np.float32(1e-9))
-    return unit
+    rows /= np.maximum(lengths, np.float32(1e-9))
+    return rows
 
 
 @dataclass(frozen=True, slots=True)

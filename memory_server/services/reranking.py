@@ -92,12 +92,17 @@ class Reranking:
         return scores if isinstance(scores, Problem) else None
 
     def read(
-        self, queue: EmbeddingQueue, text: str, ask: Callable[[Tx, Meaning | Unanswered, Order], Answer]
+        self,
+        queue: EmbeddingQueue,
+        text: str,
+        ask: Callable[[Tx, Meaning | Unanswered, Order | None], Answer],
     ) -> tuple[Answer, tuple[Problem, ...]]:
         """Read the file for a question; return the answer, and why it is not in the order of the re-ranker.
 
         `ask` is called in a transaction, and once more in another one when its texts have been judged between the two.
         """
+        if not self.is_on:
+            return queue.read(retrieval.questions(text), lambda tx, meaning: ask(tx, meaning, None)), ()
         order, meanings = Order(), []
 
         def first(tx: Tx, meaning: Meaning | Unanswered) -> Answer:
@@ -105,7 +110,7 @@ class Reranking:
             return ask(tx, meaning, order)
 
         answer = queue.read(retrieval.questions(text), first)
-        if not self.is_on or len(order.texts) < 2:
+        if len(order.texts) < 2:
             return answer, ()
         scores = self._scores(text, order.texts)
         if isinstance(scores, Problem):

@@ -131,7 +131,9 @@ class _Search(Generic[Thing]):
         if not ids:
             return []
         scores = joined([texts.scores for texts in gathered if texts.scores])
-        vectors = np.concatenate([texts.vectors for texts in gathered])
+        vectors = (
+            np.concatenate([texts.vectors for texts in gathered]) if gathered[1:] else gathered[0].vectors
+        )
         neighbours = {
             distance: np.concatenate([texts.neighbours[distance] for texts in gathered])
             for distance in token_by_token.LEND

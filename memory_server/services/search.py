@@ -197,19 +197,17 @@ def _hits(
 
 def _restated_last(hits: Sequence[Hit], vectors: Vectors) -> list[Hit]:
     """Put each hit that says nearly the same as a better one behind all others."""
-    first: list[Hit] = []
-    restating: list[Hit] = []
-    shown: list[NDArray[np.float32]] = []
-    for hit in hits:
-        vector = vectors.get(hit.memory.id)
-        if vector is None:
-            first.append(hit)
-        elif any(float(vector @ better) > RESTATED for better in shown):
-            restating.append(hit)
-        else:
-            shown.append(vector)
-            first.append(hit)
-    return [*first, *restating]
+    known_hits = [number for number, hit in enumerate(hits) if hit.memory.id in vectors]
+    if not known_hits:
+        return list(hits)
+    rows = np.stack([vectors[hits[number].memory.id] for number in known_hits])
+    restates = np.einsum("id,jd->ij", rows, rows) > RESTATED
+    is_shown = np.zeros(len(rows), bool)
+    for row, is_alike in enumerate(restates):
+        is_shown[row] = not (is_alike[:row] & is_shown[:row]).any()
+    restating = {number for number, shown in zip(known_hits, is_shown, strict=True) if not shown}
+    order = sorted(range(len(hits)), key=lambda number: number in restating)
+    return [hits[number] for number in order]
 
 
 def _hit(tx: Tx, ranked: Ranked[Memory]) -> Hit:

@@ -327,4 +327,4 @@ class ProposedTexts:
 
 
 def _numbers(listed: str | None) -> list[int]:
-    return [int(number) for number in listed.split(",")] if listed else []
+    return list(map(int, listed.split(","))) if listed else []

@@ -65,11 +65,12 @@ class Utterances:
     @classmethod
     def of_rows(cls, rows: Sequence[Sequence[Any]]) -> "Utterances":
         """Read rows of (id, start or '', end or '', seconds), in the order of their ids."""
+        ids, starts, ends, seconds = zip(*rows, strict=True) if rows else ((), (), (), ())
         return cls(
-            np.array([row[0] for row in rows], np.int64),
-            np.array([row[3] for row in rows], np.float64),
-            {row[0]: row[1] for row in rows if row[1]},
-            {row[0]: row[2] for row in rows if row[2]},
+            np.array(ids, np.int64),
+            np.array(seconds, np.float64),
+            {id: start for id, start in zip(ids, starts, strict=True) if start},
+            {id: end for id, end in zip(ids, ends, strict=True) if end},
         )
 
 
