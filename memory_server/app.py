@@ -55,7 +55,7 @@ from memory_server.settings import Settings, is_month_first
 from memory_server.sqlite import temporary
 from memory_server.sqlite.database import Database as File
 from memory_server.stores import clock
-from memory_server.transfer import copying
+from memory_server.transfer import copying, events
 from memory_server.transfer.exporting import ExportService
 from memory_server.transfer.importing import ImportService
 from memory_server.transfer.merging import MergeService
@@ -136,7 +136,7 @@ class Services:
         self.recall = RecallService(
             database, queue, self.long_term, not settings.read_only, learning, self.reranking
         )
-        self.changes = ChangeService(database, queue.wake)
+        self.changes = ChangeService(database, queue.wake, events.undo)
         self.things = ThingService(
             self.memories, self.facts, self.turns, self.short_term, self.long_term, self.recall, self.changes
         )

@@ -33,6 +33,8 @@ SPOILT = {
     "origins": f"INSERT INTO origins (id, kind, item_id, source, source_id) VALUES (84, 'turn', 1, 'jsonl', {BAD})",
     "hook_captures": "INSERT INTO hook_captures (id, kind, item_id, session, event)"
     f" VALUES (85, 'fact', 1, {BAD}, 'Stop')",
+    "events": f"INSERT INTO events (id, action, source) VALUES (85, 'imported', {BAD})",
+    "event_steps": f"INSERT INTO event_steps (id, event_id, did, kind, item_id) VALUES (86, 85, 'added', {BAD}, 1)",
     "likely_updates": f"INSERT INTO likely_updates (id, memory_id, kind, item_id, newer) VALUES (82, 1, {BAD}, 2, 0)",
     "memory_uses": f"INSERT INTO memory_uses (id, memory_id, session) VALUES (84, 1, {BAD})",
     "open_questions": f"INSERT INTO open_questions (id, project, question, sessions, session)"
@@ -88,6 +90,8 @@ NAMED = {
     "hook_injections": ("86", "session"),
     "origins": ("84", "source_id"),
     "hook_captures": ("85", "session"),
+    "events": ("85", "source"),
+    "event_steps": ("86", "kind"),
     "likely_updates": ("82", "kind"),
     "memory_uses": ("84", "session"),
     "open_questions": ("83", "question"),

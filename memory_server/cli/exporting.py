@@ -14,7 +14,6 @@ import click
 from memory_server.cli import options, output, progress
 from memory_server.cli.opened import opened
 from memory_server.cli.program import verb
-from memory_server.cli.summary import KINDS
 from memory_server.domain.caller import Caller
 from memory_server.domain.exchange import markdown
 from memory_server.domain.exchange.records import Header
@@ -23,6 +22,7 @@ from memory_server.importing import own
 from memory_server.importing.opened import Opened
 from memory_server.settings import Settings
 from memory_server.sqlite import temporary
+from memory_server.transfer.counts import KINDS
 from memory_server.transfer.exporting import Export
 
 _MARK = "\n<!-- Written by memory-server export. -->\n"

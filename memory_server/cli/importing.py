@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from memory_server.cli import options, output, progress
-from memory_server.cli.opened import embed_soon, opened
+from memory_server.cli.opened import caller, embed_soon, opened
 from memory_server.cli.program import verb
-from memory_server.domain.caller import Caller
 from memory_server.errors import MemoryServerError, Mend, Written, broken_off
 from memory_server.settings import Settings
 from memory_server.sqlite import temporary
@@ -55,18 +54,19 @@ def import_command(
     from memory_server.transfer.importing import Source
 
     sources = [(path, *recognised(path, form)) for path in paths]
-    caller = Caller(project=settings.here)
+    by = caller(settings)
     parts: list[tuple[str, str, Imported]] = []
     with tried(settings, dry_run) as services:
         for path, format_, file in sources:
-            source = Source(format_.name, lambda format_=format_, file=file: format_.records(file))  # type: ignore[misc]
+            records = lambda format_=format_, file=file: format_.records(file)  # noqa: E731 - called twice
+            source = Source(format_.name, records, str(path.resolve()))
             try:
                 if format_ is transcripts.FORMAT:
                     with progress.bar(path.name, unit=1) as report:
-                        done = services.transcripts.take(path.absolute(), project, caller, report)
+                        done = services.transcripts.take(path.absolute(), project, by, report)
                 else:
                     with progress.bar(path.name) as report:
-                        done = services.imports.take(source, project, caller, report)
+                        done = services.imports.take(source, project, by, report)
             except MemoryServerError as error:
                 rows = error.problem.rows + sum(imported.written for _, _, imported in parts)
                 raise broken_off(error, rows, Mend.IMPORT_AGAIN) from error
@@ -87,7 +87,7 @@ def merge_command(settings: Settings, file: Path, dry_run: bool, as_json: bool) 
     from memory_server.cli import summary
 
     with tried(settings, dry_run) as services, progress.bar(file.name) as report:
-        done = services.merges.merge(file, Caller(project=settings.here), report)
+        done = services.merges.merge(file, caller(settings), report)
     if as_json:
         output.as_json(summary.answer([(str(file), "memory-server", done)], dry_run))
     else:

@@ -4,10 +4,12 @@ import click
 
 from memory_server.cli import options, output
 from memory_server.cli.answers import LogAnswer
+from memory_server.cli.handles import HandleType
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
-from memory_server.domain.change import Change, ChangeFilter
+from memory_server.domain.change import Change, ChangeFilter, Kind
+from memory_server.domain.handles import Handle
 from memory_server.settings import Settings
 
 COLUMNS: Columns[Change] = (
@@ -24,10 +26,12 @@ COLUMNS: Columns[Change] = (
     "log",
     examples=(
         "memory-server log",
+        "memory-server log i1",
         "memory-server log --since 7d --by terminal",
         "memory-server log --undoable --project shop --json",
     ),
 )
+@click.argument("event", required=False, type=HandleType(), metavar="[IMPORT]")
 @options.project_option
 @options.since_option
 @options.until_option
@@ -37,6 +41,7 @@ COLUMNS: Columns[Change] = (
 @options.json_option
 def log_command(
     settings: Settings,
+    event: Handle | None,
     project: str | None,
     since: str | None,
     until: str | None,
@@ -45,10 +50,17 @@ def log_command(
     limit: int,
     as_json: bool,
 ) -> None:
-    """Show what was stored, changed and deleted, by whom and when, the latest first."""
+    """Show what was stored, changed, deleted and imported, by whom and when, the latest first.
+
+    An import is one line. Its number, such as i1, shows what came with it.
+    """
+    if event is not None and event.kind not in (Kind.IMPORT, Kind.FORGETTING):
+        raise click.BadParameter(f"{event} is not the number of an import. `show {event}` tells its history.")
     with opened(settings) as services:
         result = services.changes.select(
-            ChangeFilter(project, by, since, until, undoable), limit, caller(settings)
+            ChangeFilter(project, by, since, until, undoable, event=None if event is None else event.id),
+            limit,
+            caller(settings),
         )
     degraded = output.degraded(result.degraded)
     if as_json:

@@ -96,6 +96,10 @@ def _found(services: "Services", handle: Handle, by: Caller) -> Shown:
             memory, wakes = services.long_term.context(handle.name, None, by)
             trigger = StatedTrigger(memory, memory.state(timestamp(clock())))
             return ShownTrigger(trigger, _history(services, Kind.LONG_TERM, memory.id, by), wakes)
+        case Kind.IMPORT | Kind.FORGETTING:
+            raise click.BadParameter(
+                f"{handle} was done to many things. `memory-server log {handle}` lists them."
+            )
 
 
 def _memory(services: "Services", id: MemoryId, by: Caller) -> ShownMemory:

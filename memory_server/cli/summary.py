@@ -1,39 +1,12 @@
 """Sums up an import or a merge, for people and as JSON."""
 
 from memory_server.language.text import visible
+from memory_server.transfer.counts import KINDS, of_kind
 from memory_server.transfer.importing import Imported
 from memory_server.transfer.taking.run import Outcome
 
 SHOWN = 20
 """Lines of each list for people; `--json` has all."""
-
-_WORDS = {
-    Outcome.ADDED: "added",
-    Outcome.UPDATED: "updated",
-    Outcome.PRESENT: "there already",
-    Outcome.DUPLICATE: "said already",
-    Outcome.DELETED: "deleted here",
-    Outcome.CHANGED_HERE: "changed here",
-    Outcome.SECRET: "left out: secrets",
-    Outcome.REFUSED: "left out",
-}
-
-KINDS = {
-    "memory": "memories",
-    "edge": "edges",
-    "fact": "facts",
-    "turn": "turns",
-    "digest": "digests",
-    "use": "uses",
-    "question": "open questions",
-    "project": "projects",
-    "conversation": "conversations",
-    "short_term": "short-term memories",
-    "long_term": "long-term memories",
-    "space": "models",
-    "deleted": "deletions",
-    "refused": "unreadable",
-}
 
 
 def answer(parts: list[tuple[str, str, Imported]], dry_run: bool) -> dict[str, object]:
@@ -44,6 +17,7 @@ def answer(parts: list[tuple[str, str, Imported]], dry_run: bool) -> dict[str, o
         "sources": [
             {
                 "path": path,
+                "undo": None if done.event is None or dry_run else f"i{done.event}",
                 "format": form,
                 "counts": {
                     kind: {outcome.value: number for outcome, number in counts.items()}
@@ -63,11 +37,9 @@ def told(path: str, form: str, done: Imported, dry_run: bool) -> str:
     """The same in lines."""
     lines = [f"{path} ({form})" + (": would do this, nothing was written" if dry_run else "")]
     for kind in filter(done.counts.__contains__, KINDS):
-        counts = done.counts[kind]
-        numbers = ", ".join(
-            f"{_WORDS[outcome]} {counts[outcome]:,}" for outcome in Outcome if counts[outcome]
-        )
-        lines.append(f"  {KINDS[kind]}: {numbers}")
+        lines.append(f"  {of_kind(kind, done.counts[kind])}")
+    if done.event is not None and not dry_run:
+        lines.append(f"  `memory-server undo i{done.event}` takes it back")
     if not done.counts:
         lines.append("  it is empty")
     lines += _list("not taken over", [f"{refusal.where}: {refusal.why}" for refusal in done.refused])

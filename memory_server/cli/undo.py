@@ -1,4 +1,4 @@
-"""`memory-server undo`: undoes deletions, merges and edits of the last 30 days."""
+"""`memory-server undo`: undoes deletions, merges, edits and imports of the last 30 days."""
 
 import re
 from collections.abc import Sequence
@@ -47,6 +47,7 @@ class ChangeIds(click.ParamType[tuple[ChangeId, ChangeId]]):
     examples=(
         "memory-server undo",
         "memory-server undo d12",
+        "memory-server undo i1",
         "memory-server undo c3..c7 --dry-run",
         "memory-server undo --last 3 --by Cursor --yes",
         "memory-server undo --since '2026-03-14 09:00' --project shop",
@@ -77,7 +78,7 @@ def undo_command(
     dry_run: bool,
     yes: bool,
 ) -> None:
-    """Undo deletions, merges and edits of the last 30 days. Without a CHANGE it asks about the last one.
+    """Undo deletions, merges, edits and imports of the last 30 days. Without a CHANGE it asks about the last one.
 
     `memory-server log` shows their numbers. Several changes are undone together or not at all. --since alone takes all
     back to that moment; what was stored later stays, as it was first stored. What was purged cannot be restored.
@@ -118,7 +119,9 @@ def _undo(
         return
     output.confirm("Undo this?", agreed, "--yes, or name the changes")
     done = services.changes.undo([change.id for change in changes if change.id is not None], who, all_since)
-    output.note(f"Undid {output.counted(len(done), 'change')}.")
+    output.note(f"Undid {output.counted(len(done.changes), 'change')}.")
+    if done.staying:
+        output.note(f"Changed since, so it stays: {', '.join(done.staying)}.")
 
 
 def _within(services: "Services", first: ChangeId, last: ChangeId) -> list[ChangeId]:

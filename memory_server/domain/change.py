@@ -6,16 +6,29 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """Kinds of things that change. The first four lie in the trash when they are deleted."""
+    """Kinds of things that change. The first four lie in the trash when they are deleted.
+
+    The last two are what was done to many things at once.
+    """
 
     MEMORY = "memory"
     TURN = "turn"
     SHORT_TERM = "short_term"
     LONG_TERM = "long_term"
     FACT = "fact"
+    IMPORT = "import"
+    FORGETTING = "forgetting"
 
 
-LETTERS = {Kind.MEMORY: "m", Kind.TURN: "t", Kind.SHORT_TERM: "s", Kind.FACT: "f", Kind.LONG_TERM: "w"}
+LETTERS = {
+    Kind.MEMORY: "m",
+    Kind.TURN: "t",
+    Kind.SHORT_TERM: "s",
+    Kind.FACT: "f",
+    Kind.LONG_TERM: "w",
+    Kind.IMPORT: "i",
+    Kind.FORGETTING: "g",
+}
 """The letter that stands before the id or the name of a thing of each kind."""
 
 
@@ -32,6 +45,8 @@ class Action(StrEnum):
     MERGED = "merged"
     DELETED = "deleted"
     EXPIRED = "expired"
+    IMPORTED = "imported"
+    FORGOT = "forgot"
 
 
 class Origin(StrEnum):
@@ -40,6 +55,8 @@ class Origin(StrEnum):
     TRASH = "d"
     CHANGES = "c"
     FACT_HISTORY = "h"
+    IMPORT = "i"
+    FORGETTING = "g"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -53,7 +70,7 @@ class ChangeId:
         return f"{self.origin.value}{self.row}"
 
 
-_NUMBER = re.compile(r"\[?([dch])(\d{1,18})\]?")
+_NUMBER = re.compile(r"\[?([dchig])(\d{1,18})\]?")
 
 
 def read_id(text: str) -> ChangeId | None:
@@ -91,7 +108,8 @@ class Change:
 class ChangeFilter:
     """Selects changes for a list; `undone`: only those that can be undone. `since` and `until` are moments.
 
-    `kind` and `item` name the one thing that the changes are about.
+    `kind` and `item` name the one thing that the changes are about. `event`: what an import, or a forgetting of many
+    things, did to each; else it is told as one.
     """
 
     project: str | None = None
@@ -101,3 +119,4 @@ class ChangeFilter:
     undone: bool = False
     kind: Kind | None = None
     item: int | None = None
+    event: int | None = None

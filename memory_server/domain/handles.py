@@ -15,7 +15,7 @@ FORMS = (
 
 _KINDS = {letter: kind for kind, letter in LETTERS.items()}
 
-_NUMBERED = re.compile(r"([mts]?)[ :#]?(\d{1,18})")
+_NUMBERED = re.compile(r"([mtsig]?)[ :#]?(\d{1,18})")
 _NAMED = re.compile(r"([fw])[ :](.+)", re.DOTALL)
 
 

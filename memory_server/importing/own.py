@@ -30,6 +30,12 @@ def line(record: Record | Header) -> str:
     return json.dumps({"kind": record.kind, **_plain(record)}, ensure_ascii=False, allow_nan=False)
 
 
+def read(text: str) -> Record:
+    """Return the record of a line that this program has written."""
+    record: Record = _adapter().validate_python(json.loads(text))
+    return record
+
+
 def fits(opened: Opened) -> bool:
     return opened.first.get("kind") == OWN
 

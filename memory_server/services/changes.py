@@ -7,6 +7,7 @@ from typing import Any
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.change import Action, Change, ChangeFilter, ChangeId, Origin
+from memory_server.domain.event import Event
 from memory_server.domain.fact import Action as FactAction
 from memory_server.domain.fact import FactChange, FactDraft, refuse_sharing
 from memory_server.domain.forgetting import Kind as Trashable
@@ -27,12 +28,25 @@ class Log:
     degraded: tuple[Problem, ...]
 
 
+TakeBack = Callable[[WriteTx, Event, Caller], list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """The changes that were undone, the latest first, and the handles of what stays, because it was changed since."""
+
+    changes: list[Change]
+    staying: list[str]
+
+
 @dataclass(frozen=True, slots=True)
 class ChangeService:
-    """`wake` is called when there may be something new to embed."""
+    """`wake` is called when there may be something new to embed; `take_back` undoes an event, and returns the handles
+    of what stays, because it has been changed since."""
 
     database: Database
     wake: Callable[[], None]
+    take_back: TakeBack
 
     def select(self, filter: ChangeFilter, limit: int, caller: Caller) -> Log:
         """Return the changes of memories, facts, turns and long-term memories, in one project or in all."""
@@ -52,8 +66,8 @@ class ChangeService:
         with self.database.read() as tx:
             return _latest_first(_get(tx, id) for id in dict.fromkeys(ids))
 
-    def undo(self, ids: Sequence[ChangeId], caller: Caller, overwrite: bool = False) -> list[Change]:
-        """Undo changes, all or none; return them, the latest first.
+    def undo(self, ids: Sequence[ChangeId], caller: Caller, overwrite: bool = False) -> Undone:
+        """Undo changes, all or none.
 
         A memory, a long-term memory or a fact becomes what it was before; a draft that was merged becomes a memory of
         its own; what was deleted comes back. `overwrite`: the ids are all changes since a moment, so a fact that was
@@ -66,16 +80,30 @@ class ChangeService:
         with self.database.write() as tx:
             chosen = {id: _get(tx, id) for id in dict.fromkeys(ids)}
             undone: set[ChangeId] = set()
+            staying: list[str] = []
 
             def order(id: ChangeId) -> tuple[bool, str, int]:
                 """Sort deletions first: edits and merges of the deleted come back with it. Then the latest change."""
                 return id.origin is Origin.TRASH, chosen[id].at, id.row
 
             for id in sorted(chosen, key=order, reverse=True):
-                if id not in undone:  # else with a later one of the same thing
+                if id.origin in EVENTS:
+                    staying += self.take_back(tx, _event(tx, id), caller)
+                elif id not in undone:  # else with a later one of the same thing
                     undone |= _undo(tx, id, chosen, caller, overwrite)
         self.wake()
-        return _latest_first(chosen.values())
+        return Undone(_latest_first(chosen.values()), staying)
+
+
+EVENTS = (Origin.IMPORT, Origin.FORGETTING)
+"""The origins of what was done to many things at once."""
+
+
+def _event(tx: Tx, id: ChangeId) -> Event:
+    event = tx.events.find(id.row)
+    if event is None:
+        raise _gone(id)
+    return event
 
 
 def _latest_first(changes: Iterable[Change]) -> list[Change]:
@@ -99,7 +127,7 @@ def _undo(
             return {id}
         case Origin.CHANGES:
             return _unchange(tx, id, chosen, caller)
-        case Origin.FACT_HISTORY:
+        case _:
             return _unwrite(tx, id, chosen, caller, overwrite)
 
 

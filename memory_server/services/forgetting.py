@@ -72,6 +72,7 @@ class ForgettingService:
             with self.database.write() as tx:
                 _erase(tx, before, moment)
                 tx.changes.delete(tx.changes.older(before, AT_ONCE))
+                tx.events.forget_steps(tx.events.older(before, 1))
 
     def _is_due(self, before: str, moment: str) -> bool:
         """True if something is to purge. More than one fact is read: the first could be a row that cannot be read."""
@@ -79,6 +80,7 @@ class ForgettingService:
             return bool(
                 tx.trash.older(before, 1)
                 or tx.changes.older(before, 1)
+                or tx.events.older(before, 1)
                 or tx.fact_history.deleted_before(before, moment, AT_ONCE)
             )
 

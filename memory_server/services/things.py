@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from memory_server.domain import change
 from memory_server.domain.caller import Caller
-from memory_server.domain.change import Action, Change, ChangeFilter, Kind
+from memory_server.domain.change import Action, Change, ChangeFilter, ChangeId, Kind, Origin
 from memory_server.domain.fact import Scope
 from memory_server.domain.forgetting import Forgotten
 from memory_server.domain.handles import Handle
@@ -13,7 +13,7 @@ from memory_server.domain.long_term import Order
 from memory_server.domain.memory import MemoryId
 from memory_server.domain.recall import OF_BEST, Found, Recallable
 from memory_server.domain.short_term import ShortTermId
-from memory_server.errors import Mend, NotFound
+from memory_server.errors import Invalid, Mend, NotFound
 from memory_server.language import query
 from memory_server.services.changes import ChangeService
 from memory_server.services.facts import FactService
@@ -58,6 +58,8 @@ class ThingService:
                 return self.short_term.forget(ShortTermId(handle.id), purge, caller)
             case Kind.LONG_TERM:
                 return self.long_term.delete(handle.name, None, purge, caller)
+            case Kind.IMPORT | Kind.FORGETTING:
+                raise Invalid(f"{handle} is done to many things at once: it can only be undone.")
             case Kind.FACT:
                 remove = self.facts.purge if purge else self.facts.delete
                 _, forgotten = remove(handle.name, handle.scope, caller)
@@ -65,8 +67,9 @@ class ThingService:
                     raise NotFound(f"No fact `{handle.name}`, so nothing was deleted.", Mend.LIST_FACTS)
                 return forgotten
 
-    def restore(self, handle: Handle, caller: Caller) -> None:
-        """Bring back a thing that was deleted.
+    def restore(self, handle: Handle, caller: Caller) -> list[str]:
+        """Bring back a thing that was deleted, or undo what was done to many at once; return the handles of what stays,
+        because it was changed since.
 
         Raises:
             NotFound: it was not deleted in the last 30 days.
@@ -83,6 +86,10 @@ class ThingService:
                 self.long_term.restore(handle.name, None, caller)
             case Kind.FACT:
                 self.facts.undelete(handle.name, handle.scope, caller)
+            case Kind.IMPORT | Kind.FORGETTING:
+                origin = Origin.IMPORT if handle.kind is Kind.IMPORT else Origin.FORGETTING
+                return self.changes.undo([ChangeId(origin, handle.id)], caller).staying
+        return []
 
     def matching(self, words: str, caller: Caller) -> list[Found]:
         """Return the things that words may mean, best first; prompts come last."""

@@ -205,6 +205,8 @@ RIGHTS: Final[Mapping[str, Right]] = {
     "hook_injections": Right(NOBODY),
     "job_problems": Right(NOBODY),
     "origins": Right(NOBODY),
+    "events": Right(NOBODY),
+    "event_steps": Right(NOBODY),
     "memory_overwritten": Right(NOBODY),
     "tokens": Right(NOBODY),
     "call_counts": Right(NOBODY),

@@ -14,7 +14,7 @@ from memory_server.errors import Mend, Unavailable
 from memory_server.sqlite import pragmas, rights
 from memory_server.storage.packaged import Migration
 
-NEWEST = (33, "26c8c548d88185f1239dc3af0ffd88264ccd714c8b1b2b701e273fbc1934b02c")
+NEWEST = (34, "b02360fed27fd8a333c18217af91814b8a50e34cf40e12d8330457d1846e5e60")
 """The newest version of the schema and the digest of its SQL: a file that has it need not be compared further."""
 
 _STARTS = {

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from memory_server.storage.tables.digests import Digests, WritableDigests
     from memory_server.storage.tables.edges import Edges, WritableEdges
     from memory_server.storage.tables.erasures import Erasures, WritableErasures
+    from memory_server.storage.tables.events import Events, WritableEvents
     from memory_server.storage.tables.fact_history import FactHistory
     from memory_server.storage.tables.facts import Facts, WritableFacts
     from memory_server.storage.tables.hook_captures import HookCaptures, WritableHookCaptures
@@ -117,6 +118,7 @@ class Tx:
     edges: "TableOf[Edges]" = TableOf()
     embeddings: "TableOf[Embeddings]" = TableOf()
     erasures: "TableOf[Erasures]" = TableOf()
+    events: "TableOf[Events]" = TableOf()
     fact_history: "TableOf[FactHistory]" = TableOf()
     facts: "TableOf[Facts]" = TableOf()
     health: "TableOf[Health]" = TableOf()
@@ -161,6 +163,7 @@ class WriteTx(Tx):
     edges: "TableOf[WritableEdges]" = TableOf()
     embeddings: "TableOf[WritableEmbeddings]" = TableOf()
     erasures: "TableOf[WritableErasures]" = TableOf()
+    events: "TableOf[WritableEvents]" = TableOf()
     facts: "TableOf[WritableFacts]" = TableOf()
     hook_captures: "TableOf[WritableHookCaptures]" = TableOf()
     hook_injections: "TableOf[WritableHookInjections]" = TableOf()

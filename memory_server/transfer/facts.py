@@ -90,8 +90,7 @@ def put(tx: WriteTx, record: FactRecord) -> int | None:
     steps before the last are entered as expired, and are named what they were after that.
     """
     place = {"scope": record.scope, "owner": record.owner, "key": record.key}
-    tx.statements.send(f"DELETE FROM facts WHERE {_WHERE}", place)
-    tx.statements.send(f"DELETE FROM fact_history WHERE {_WHERE}", place)
+    erase(tx, record.scope, record.owner, record.key)
     past = record.steps[:-1] if record.alive else record.steps
     tx.statements.send_each(
         STEP.insertion("fact_id", *place),
@@ -112,6 +111,13 @@ def put(tx: WriteTx, record: FactRecord) -> int | None:
     text = f"{record.key}\n{row['value']}"
     item_vectors.keep(tx, Embedded.FACTS, id, [text], record.vectors)
     return id
+
+
+def erase(tx: WriteTx, scope: str, owner: str, key: str) -> None:
+    """Erase a key with its history."""
+    values = {"scope": scope, "owner": owner, "key": key}
+    tx.statements.send(f"DELETE FROM facts WHERE {_WHERE}", values)
+    tx.statements.send(f"DELETE FROM fact_history WHERE {_WHERE}", values)
 
 
 def _entered(step: FactStep, now: str) -> dict[str, object]:

@@ -1,7 +1,7 @@
 """Takes records of another program or another file in: each once, with its dates, its history and its origin."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -27,7 +27,9 @@ from memory_server.errors import MemoryServerError, Mend, TriggerRejected, broke
 from memory_server.services import projects
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.storage.database import Database
-from memory_server.transfer import taking
+from memory_server.storage.tx import WriteTx
+from memory_server.transfer import events, taking
+from memory_server.transfer.counts import of_event
 from memory_server.transfer.taking.run import Outcome, Run
 from memory_server.triggers import TriggerEngine
 
@@ -40,19 +42,27 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Records to take in, under the name of their format. `records` can be called again: it begins anew."""
+    """Records to take in, under the name of their format. `records` can be called again: it begins anew.
+
+    `path` is the file or the folder, whole.
+    """
 
     name: str
     records: Callable[[], Iterator[Record]]
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The number of records by kind and outcome; and what was refused or conflicts, with a text for each."""
+    """The number of records by kind and outcome; and what was refused or conflicts, with a text for each.
+
+    `event` is the number under which it is undone; None where it has changed nothing.
+    """
 
     counts: Mapping[str, Counter[Outcome]]
     refused: tuple[Refusal, ...]
     conflicts: tuple[str, ...]
+    event: int | None = None
 
     def total(self, outcome: Outcome) -> int:
         return sum(counter[outcome] for counter in self.counts.values())
@@ -72,8 +82,8 @@ class _Tally:
     def count(self, kind: str, outcome: Outcome) -> None:
         self.counts.setdefault(kind, Counter())[outcome] += 1
 
-    def result(self) -> Imported:
-        return Imported(self.counts, tuple(self.refused), tuple(self.conflicts))
+    def result(self, event: int | None = None) -> Imported:
+        return Imported(self.counts, tuple(self.refused), tuple(self.conflicts), event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +112,13 @@ class ImportService:
         try:
             for batch in _batches(source.records()):
                 ready = [record for record in batch if self._passes(record, source.name, tally)]
-                self._write(run, ready, tally)
+                self._write(run, source.path, ready, tally)
                 done += len(batch)
                 progress(done, run.total)
         except MemoryServerError as error:
             raise broken_off(error, tally.result().written, Mend.IMPORT_AGAIN) from error
         self.queue.wake()
-        return tally.result()
+        return tally.result(run.event)
 
     def _passes(self, record: Record, source: str, tally: _Tally) -> bool:
         """True if a record may be written; if not, it is counted and named with the reason."""
@@ -140,15 +150,22 @@ class ImportService:
                 return Outcome.REFUSED, str(error)
         return None
 
-    def _write(self, run: Run, batch: list[Record], tally: _Tally) -> None:
-        """Write a batch, all or nothing: what is counted is on disk."""
+    def _write(self, run: Run, path: str, batch: list[Record], tally: _Tally) -> None:
+        """Write a batch with what it does, all or nothing: what is counted is on disk."""
         outcomes: list[tuple[Record, Outcome | str]] = []
+        run.steps.clear()
         with self.database.write() as tx:
+            newest = events.newest_places(tx)
             for record in batch:
+                done = len(run.steps)
                 outcome = tx.whole_rows.attempt(partial(taking.take, run, tx, record))
                 if not isinstance(outcome, Outcome):
                     run.settled.clear()  # a project that was entered with it is undone too
+                    del run.steps[done:]
                 outcomes.append((record, outcome))
+            run.steps += events.places_since(tx, newest)
+            if run.steps:
+                self._keep_event(run, tx, path, tally, outcomes)
         for record, outcome in outcomes:
             if isinstance(outcome, Outcome):
                 tally.count(record.kind, outcome)
@@ -156,6 +173,24 @@ class ImportService:
                 tally.count(record.kind, Outcome.REFUSED)
                 tally.refused.append(Refusal(_name(record), outcome))
         tally.conflicts += run.told()
+
+    def _keep_event(
+        self,
+        run: Run,
+        tx: WriteTx,
+        path: str,
+        tally: _Tally,
+        outcomes: Sequence[tuple[Record, Outcome | str]],
+    ) -> None:
+        """Keep what a batch has done as a part of the event of the import."""
+        if run.event is None:
+            run.event = tx.events.insert("imported", run.source, path, run.at, run.filing.caller)
+        counts = {kind: Counter(counter) for kind, counter in tally.counts.items()}
+        for record, outcome in outcomes:
+            if isinstance(outcome, Outcome):
+                counts.setdefault(record.kind, Counter())[outcome] += 1
+        tx.events.count(run.event, of_event(counts))
+        events.record(tx, run.event, run.steps)
 
 
 def _batches(records: Iterator[Record]) -> Iterator[list[Record]]:

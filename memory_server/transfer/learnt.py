@@ -64,17 +64,17 @@ def find_question(
     return None if row is None else (row[0], QUESTION.make(row[1:]))
 
 
-def put_use(tx: WriteTx, id: int | None, memory_id: int, record: UseRecord) -> None:
-    """Insert the use of a memory, or write it into its row."""
+def put_use(tx: WriteTx, id: int | None, memory_id: int, record: UseRecord) -> int:
+    """Insert the use of a memory, or write it into its row; return the id of the row."""
     if id is None:
-        tx.statements.send(USE.insertion("memory_id"), {"memory_id": memory_id, **USE.values(record)})
-    else:
-        writing.update(tx, "memory_uses", id, USE.values(record))
+        return tx.statements.insert("memory_uses", {"memory_id": memory_id, **USE.values(record)})
+    writing.update(tx, "memory_uses", id, USE.values(record))
+    return id
 
 
-def put_question(tx: WriteTx, id: int | None, record: QuestionRecord) -> None:
-    """Insert a question, or write it into its row."""
+def put_question(tx: WriteTx, id: int | None, record: QuestionRecord) -> int:
+    """Insert a question, or write it into its row; return the id of the row."""
     if id is None:
-        tx.statements.send(QUESTION.insertion(), QUESTION.values(record))
-    else:
-        writing.update(tx, "open_questions", id, QUESTION.values(record))
+        return tx.statements.insert("open_questions", QUESTION.values(record))
+    writing.update(tx, "open_questions", id, QUESTION.values(record))
+    return id

@@ -49,7 +49,7 @@ class MergeService:
                 with copy.read() as tx:
                     everything = Export(tx, None, embeddings=False, deletions=True)
                     imported = self.imports.take(
-                        Source(OWN, lambda: iter(everything)), None, caller, progress
+                        Source(OWN, lambda: iter(everything), str(file.resolve())), None, caller, progress
                     )
                 return replace(imported, conflicts=(*done, *imported.conflicts))
             finally:

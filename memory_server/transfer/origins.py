@@ -88,14 +88,15 @@ def find_own(tx: Tx, kind: str, id: str) -> int | None:
     return None if item_id is None else int(item_id)
 
 
-def insert(tx: WriteTx, kind: str, id: int, origins: Iterable[Origin]) -> None:
+def insert(tx: WriteTx, kind: str, id: int, origins: Iterable[Origin], place: str = "") -> None:
     """Remember from where an item comes. An id that is known already leads to this item from now on."""
     tx.statements.send_each(
         """
-        INSERT INTO origins (kind, item_id, source, source_id, digest, imported_at)
-        VALUES (:kind, :item, :source, :id, :digest, :at)
+        INSERT INTO origins (kind, item_id, source, source_id, digest, imported_at, place)
+        VALUES (:kind, :item, :source, :id, :digest, :at, :place)
         ON CONFLICT (kind, source, source_id) DO UPDATE
-        SET item_id = excluded.item_id, digest = excluded.digest, imported_at = excluded.imported_at
+        SET item_id = excluded.item_id, digest = excluded.digest, imported_at = excluded.imported_at,
+            place = CASE WHEN excluded.place = '' THEN origins.place ELSE excluded.place END
         """,
         (
             {
@@ -105,10 +106,29 @@ def insert(tx: WriteTx, kind: str, id: int, origins: Iterable[Origin]) -> None:
                 "id": origin.id,
                 "digest": origin.digest,
                 "at": origin.imported_at or tx.now,
+                "place": place,
             }
             for origin in origins
         ),
     )
+
+
+def add(tx: WriteTx, kind: str, id: int, origin: Origin) -> int:
+    """Remember a further origin of an item; return the id of its row."""
+    insert(tx, kind, id, [origin])
+    row_id = tx.statements.value(
+        "SELECT id FROM origins WHERE kind = :kind AND source = :source AND source_id = :id",
+        {"kind": kind, "source": origin.source, "id": origin.id},
+    )
+    return int(row_id)
+
+
+def replace(tx: WriteTx, kind: str, id: int, origins: Sequence[Origin]) -> None:
+    """Let an item come from these origins alone."""
+    tx.statements.send(
+        "DELETE FROM origins WHERE kind = :kind AND item_id = :item", {"kind": kind, "item": id}
+    )
+    insert(tx, kind, id, origins)
 
 
 def keep_own(tx: WriteTx, kind: str, id: int, created_at: str, ids: Sequence[str]) -> None:

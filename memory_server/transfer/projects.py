@@ -4,12 +4,17 @@ from collections.abc import Iterator
 
 from memory_server.domain.exchange.records import ProjectRecord
 from memory_server.storage.tx import Tx, WriteTx
-from memory_server.transfer import reading
+from memory_server.transfer import reading, writing
 from memory_server.transfer.shapes import PROJECT
 
 
 def read(tx: Tx, project: str | None = None) -> Iterator[ProjectRecord]:
     """Yield all projects, or the one with a name, by name."""
+    yield from (record for _, record in rows(tx, project))
+
+
+def rows(tx: Tx, project: str | None = None) -> Iterator[tuple[int, ProjectRecord]]:
+    """Yield the same with the id of each row."""
     keys: dict[int, list[tuple[str, str]]] = {}
     for id, kind, key in tx.statements.rows(
         "SELECT project_id, kind, key FROM project_keys ORDER BY kind, key"
@@ -19,7 +24,7 @@ def read(tx: Tx, project: str | None = None) -> Iterator[ProjectRecord]:
     for id, *row in tx.statements.rows(
         f"SELECT id, {PROJECT.listed()} FROM projects {where} ORDER BY name", values
     ):
-        yield PROJECT.make(row, keys=tuple(keys.get(id, ())))
+        yield id, PROJECT.make(row, keys=tuple(keys.get(id, ())))
 
 
 def known_by(tx: Tx, record: ProjectRecord) -> str | None:
@@ -55,6 +60,17 @@ def put(tx: WriteTx, record: ProjectRecord) -> bool:
                 {"kind": kind, "key": key, "id": id},
             )
     return changed > 0
+
+
+def rewrite(tx: WriteTx, id: int, record: ProjectRecord) -> None:
+    """Give a project the folder, the age and the keys of a record."""
+    writing.update(tx, "projects", id, {"folder": record.folder, "created_at": record.created_at})
+    tx.statements.send("DELETE FROM project_keys WHERE project_id = :id", {"id": id})
+    for kind, key in record.keys:
+        tx.statements.send(
+            "INSERT INTO project_keys (kind, key, project_id) VALUES (:kind, :key, :id) ON CONFLICT DO NOTHING",
+            {"kind": kind, "key": key, "id": id},
+        )
 
 
 def _put_row(tx: WriteTx, record: ProjectRecord) -> int:

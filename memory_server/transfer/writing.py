@@ -137,12 +137,10 @@ def edges_between(tx: Tx, source: int, target: int, relation: str) -> list[tuple
     return [(id, EDGE.make(values, source="", target="")) for id, *values in rows]
 
 
-def insert_edge(tx: WriteTx, source: int, target: int, record: EdgeRecord) -> None:
-    """Connect two memories as the record says."""
+def insert_edge(tx: WriteTx, source: int, target: int, record: EdgeRecord) -> int:
+    """Connect two memories as the record says; return the id of the edge."""
     row = EDGE.values(replace(record, valid_from=record.valid_from or tx.now))
-    tx.statements.send(
-        EDGE.insertion("source_id", "target_id"), {"source_id": source, "target_id": target, **row}
-    )
+    return tx.statements.insert("edges", {"source_id": source, "target_id": target, **row})
 
 
 def rewrite_edge(tx: WriteTx, id: int, record: EdgeRecord) -> None:

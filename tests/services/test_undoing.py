@@ -20,6 +20,7 @@ from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.facts import FactService
 from memory_server.services.memories import MemoryService
 from memory_server.storage.database import Database
+from memory_server.transfer import events
 from tests.conftest import Clock, rounds
 
 ROUNDS = 12
@@ -131,9 +132,9 @@ def history(database: Database, clock: Clock, segmenter: JiebaSegmenter) -> Hist
 
 
 def undo_since(history: History, moment: str) -> int:
-    changes = ChangeService(history.database, lambda: None)
+    changes = ChangeService(history.database, lambda: None, events.undo)
     chosen = changes.select(ChangeFilter(since=moment, undone=True), 1000, caller=Caller()).changes
-    return len(changes.undo([each.id for each in chosen if each.id], Caller(), overwrite=True))
+    return len(changes.undo([each.id for each in chosen if each.id], Caller(), overwrite=True).changes)
 
 
 def test_undoing_since_a_moment_gives_the_state_of_that_moment(history: History) -> None:

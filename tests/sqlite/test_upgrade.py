@@ -147,6 +147,11 @@ DATA = {
     """,
     29: "INSERT INTO server_days (day) VALUES (20000);",
     30: "INSERT INTO likely_updates (memory_id, kind, item_id, newer) VALUES (1, 'memory', 2, 0);",
+    34: """
+        INSERT INTO events (action, source, path, counts)
+        VALUES ('imported', 'jsonl', '/srv/a.jsonl', 'memories: added 1');
+        INSERT INTO event_steps (event_id, did, kind, item_id) VALUES (1, 'added', 'memory', 1);
+    """,
 }
 """What a file can hold from a version on."""
 

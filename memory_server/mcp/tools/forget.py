@@ -156,17 +156,19 @@ class ForgetTools:
             NotFound: none was deleted.
         """
         restored: list[Handle] = []
+        staying: list[str] = []
         missing: list[NotFound] = []
         for handle in dict.fromkeys(handles):
             try:
-                self.things.restore(handle, caller)
+                staying += self.things.restore(handle, caller)
             except NotFound as error:
                 missing.append(error)
             else:
                 restored.append(handle)
         if not restored:
             raise missing[0]
-        return Forgetting(restored=restored, missing=list(map(str, missing)))
+        note = f"Changed since, so it stays: {', '.join(staying)}." if staying else None
+        return Forgetting(restored=restored, missing=list(map(str, missing)), note=note)
 
 
 def _note(results: Sequence[Forgotten]) -> str | None:

@@ -73,6 +73,27 @@ _FACT_STEPS: Final = """
     ) AS steps
 """
 
+_EVENTS: Final = """
+    (
+        SELECT
+            id, action, happened_at, happened_by,
+            EXISTS (SELECT 1 FROM event_steps AS s WHERE s.event_id = e.id) AS undoable,
+            source || CASE path WHEN '' THEN '' ELSE ' ' || path END || ': ' || counts
+                || CASE WHEN undone_at IS NULL THEN '' ELSE ' (undone)' END AS text
+        FROM events AS e
+    ) AS happened
+"""
+
+_IN_EVENT: Final = """
+    EXISTS (
+        SELECT 1
+        FROM event_steps AS s
+        WHERE s.kind = log.kind AND s.item_id = log.item AND {event}
+            AND (s.did = 'added' AND log.action = 'stored' OR s.did = 'ended' AND log.action = 'deleted')
+    )
+"""
+"""The condition of what was added or deleted as a part of an event."""
+
 _BRANCHES: Final = (
     # What is there: a row each.
     _branch(
@@ -125,6 +146,12 @@ _BRANCHES: Final = (
         origin="CASE WHEN (action = 'deleted' OR before = 'written') AND NOT blanked THEN 'h' END", row="id",
         name="key", place="owner", scope="scope",
     ),
+    # What was done to many things at once.
+    _branch(
+        7, _EVENTS, at="happened_at", by="happened_by", action="action",
+        kind="CASE action WHEN 'imported' THEN 'import' ELSE 'forgetting' END", item="id", text="text",
+        origin="CASE WHEN NOT undoable THEN NULL WHEN action = 'imported' THEN 'i' ELSE 'g' END", row="id",
+    ),
 )  # fmt: skip
 
 
@@ -162,9 +189,12 @@ def _conditions(filter: ChangeFilter) -> tuple[list[str], dict[str, Any]]:
         "item": filter.item,
         "since": filter.since,
         "until": filter.until,
+        "event": filter.event,
     }
+    part = _IN_EVENT.format(event="true" if filter.event is None else "s.event_id = :event")
+    parts = [part] if filter.event is not None else [f"NOT {part}"] if filter.item is None else []
     undone = ["origin IS NOT NULL AND action <> 'expired'"] if filter.undone else []
-    return [*undone, *(clause for clause, value in clauses.items() if value is not None)], values
+    return [*parts, *undone, *(clause for clause, value in clauses.items() if value is not None)], values
 
 
 @dataclass(frozen=True, slots=True)

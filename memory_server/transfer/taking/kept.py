@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from memory_server.domain.caller import OWNED
+from memory_server.domain.event import Did
 from memory_server.domain.exchange import reconcile
 from memory_server.domain.exchange.records import EdgeRecord, FactRecord, FactStep, LongTermRecord
 from memory_server.domain.forgetting import Kind
@@ -27,12 +28,13 @@ def take_edge(run: Run, tx: WriteTx, record: EdgeRecord) -> Outcome:
     if not same and record.valid_to is None:
         same = [edge for edge in edges if edge[1].valid_to is None]
     if not same:
-        writing.insert_edge(tx, source, target, record)
+        run.did(Did.ADDED, "edge", writing.insert_edge(tx, source, target, record))
         return Outcome.ADDED
     id, local = same[0]
     result = reconcile.edges(local, replace(record, valid_from=record.valid_from or local.valid_from))
     if result == local:
         return Outcome.PRESENT
+    run.did(Did.CHANGED, "edge", id, local)
     writing.rewrite_edge(tx, id, result)
     return Outcome.UPDATED
 
@@ -49,6 +51,7 @@ def take_fact(run: Run, tx: WriteTx, record: FactRecord) -> Outcome:
             return Outcome.PRESENT
     if local is None:
         id = facts.put(tx, record)
+        run.added_fact(id or 0, (record.scope, record.owner, record.key))
         if id is not None:
             origins.insert(tx, "fact", id, record.origins)
         return Outcome.ADDED
@@ -61,6 +64,7 @@ def take_fact(run: Run, tx: WriteTx, record: FactRecord) -> Outcome:
             f"the value of {result.steps[-1].changed_at} is current, the other one is in its history"
         )
     id = facts.put(tx, result)
+    run.did(Did.CHANGED, "fact", id or 0, local)
     if id is not None:
         origins.insert(tx, "fact", id, result.origins)
     return Outcome.UPDATED
@@ -74,6 +78,7 @@ def take_long_term(run: Run, tx: WriteTx, record: LongTermRecord) -> Outcome:
         if _deleted_here(run, tx, record):
             return Outcome.DELETED
         id = writing.put_long_term(tx, record)
+        run.did(Did.ADDED, "long_term", id)
         if not run.own:
             record = replace(record, origins=(run.origin_of_long_term(record),))
         origins.insert(tx, "long_term", id, record.origins)
@@ -89,7 +94,9 @@ def take_long_term(run: Run, tx: WriteTx, record: LongTermRecord) -> Outcome:
     result = reconcile.long_term(local, record)
     if result == local:
         return Outcome.PRESENT
-    origins.insert(tx, "long_term", writing.put_long_term(tx, result), result.origins)
+    id = writing.put_long_term(tx, result)
+    run.did(Did.CHANGED, "long_term", id, local)
+    origins.insert(tx, "long_term", id, result.origins)
     return Outcome.UPDATED
 
 

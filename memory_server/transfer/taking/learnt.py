@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from memory_server.domain.event import Did
 from memory_server.domain.exchange import reconcile
 from memory_server.domain.exchange.records import QuestionRecord, UseRecord
 from memory_server.storage.tx import WriteTx
@@ -17,7 +18,8 @@ def take_use(run: Run, tx: WriteTx, record: UseRecord) -> Outcome:
     id, local = learnt.find_use(tx, memory, record.session) or (None, None)
     result = replace(record, memory="") if local is None else reconcile.uses(local, record)
     if result != local:
-        learnt.put_use(tx, id, memory, result)
+        row_id = learnt.put_use(tx, id, memory, result)
+        run.did(Did.CHANGED if local else Did.ADDED, "use", row_id, local)
     return outcome(local is None, result != local)
 
 
@@ -28,5 +30,6 @@ def take_question(run: Run, tx: WriteTx, record: QuestionRecord) -> Outcome:
     id, local = learnt.find_question(tx, project, record.question, record.person) or (None, None)
     result = record if local is None else reconcile.questions(local, record)
     if result != local:
-        learnt.put_question(tx, id, result)
+        row_id = learnt.put_question(tx, id, result)
+        run.did(Did.CHANGED if local else Did.ADDED, "question", row_id, local)
     return outcome(local is None, result != local)

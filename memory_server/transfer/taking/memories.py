@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from memory_server.domain.event import Did
 from memory_server.domain.exchange import reconcile
 from memory_server.domain.exchange.records import MemoryRecord
 from memory_server.domain.forgetting import Kind
@@ -28,22 +29,23 @@ def take(run: Run, tx: WriteTx, record: MemoryRecord) -> Outcome:
         if not run.own:
             return _changed(run, tx, local_id, local, record)
         if reconcile.same_memory(local, record):
-            return _reconciled(tx, local_id, local, record, joined=False)
+            return _reconciled(run, tx, local_id, local, record, joined=False)
         marked = f"{record.id}~{digest(record.content)[:8]}"
         record = replace(record, id=marked, also=())
         again = origins.find_own(tx, "memory", marked)
         if again is not None:
             (local,) = reading.memories(tx, [again])
-            return _reconciled(tx, again, local, record, joined=False)
+            return _reconciled(run, tx, again, local, record, joined=False)
     twin = _twin(run, tx, record)
     if twin is not None and not run.own:
-        origins.insert(tx, "memory", twin, [run.origin(record)])
+        run.did(Did.ADDED, "origin", origins.add(tx, "memory", twin, run.origin(record)))
         return Outcome.DUPLICATE
     if twin is not None:
         (local,) = reading.memories(tx, [twin])
-        _reconciled(tx, twin, local, record, joined=True)
+        _reconciled(run, tx, twin, local, record, joined=True)
         return Outcome.DUPLICATE
     id = writing.insert_memory(tx, record)
+    run.did(Did.ADDED, "memory", id)
     run.keep_origin(tx, "memory", id, record)
     if not run.own:
         text_digest = said_as(record.content, record.type, record.project, record.person)
@@ -60,6 +62,7 @@ def _changed(run: Run, tx: WriteTx, id: int, local: MemoryRecord, record: Memory
     if digest(local.content) != imported:
         run.conflicts.append(f"memory {id}: changed here and in {run.source}: left as it is here")
         return Outcome.CHANGED_HERE
+    run.did(Did.CHANGED, "memory", id, local)
     writing.rewrite_memory(
         tx,
         id,
@@ -72,10 +75,13 @@ def _changed(run: Run, tx: WriteTx, id: int, local: MemoryRecord, record: Memory
     return Outcome.UPDATED
 
 
-def _reconciled(tx: WriteTx, id: int, local: MemoryRecord, record: MemoryRecord, joined: bool) -> Outcome:
+def _reconciled(
+    run: Run, tx: WriteTx, id: int, local: MemoryRecord, record: MemoryRecord, joined: bool
+) -> Outcome:
     result = reconcile.memories(local, record, joined)
     changed = result != local
     if changed:
+        run.did(Did.CHANGED, "memory", id, local)
         writing.rewrite_memory(tx, id, result)
         origins.keep_own(tx, "memory", id, result.created_at, (result.id, *result.also))
         origins.insert(tx, "memory", id, result.origins)
@@ -103,6 +109,7 @@ def _deleted(run: Run, tx: WriteTx, id: int, record: MemoryRecord) -> Outcome:
         return Outcome.DELETED
     (row,) = deleted.parts["memories"]
     tx.trash.restore(replace(deleted, parts={"memories": [row]}))
+    run.did(Did.RETURNED, "memory", id)
     tx.memory_uses.delete(id)
     writing.rewrite_memory(tx, id, record)
     origins.keep_own(tx, "memory", id, record.created_at, (record.id, *record.also))

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from memory_server.domain.event import Did
 from memory_server.domain.exchange import reconcile
 from memory_server.domain.exchange.records import (
     ConversationRecord,
@@ -21,6 +22,7 @@ def take_deletion(run: Run, tx: WriteTx, record: DeletedRecord) -> Outcome:
     local_id, changed_at = _found(run, tx, record)
     if local_id is None or changed_at > record.deleted_at:
         return Outcome.PRESENT
+    run.did(Did.ENDED, record.item, local_id)
     tx.trash.put(Kind(record.item), [local_id], run.filing.caller, record.deleted_at)
     return Outcome.UPDATED
 
@@ -47,6 +49,12 @@ def take_digest(run: Run, tx: WriteTx, record: DigestRecord) -> Outcome:
         "INSERT INTO digested (kind, item_id, digest_id) VALUES (:kind, :item, :digest) ON CONFLICT DO NOTHING",
         {"kind": record.item, "item": item, "digest": digest or 0},
     )
+    if number:
+        id = tx.statements.value(
+            "SELECT id FROM digested WHERE kind = :kind AND item_id = :item",
+            {"kind": record.item, "item": item},
+        )
+        run.did(Did.ADDED, "digest", id)
     return outcome(number > 0, False)
 
 
@@ -64,6 +72,8 @@ def take_conversation(run: Run, tx: WriteTx, record: ConversationRecord) -> Outc
         return Outcome.ADDED
     result = reconcile.conversations(local, record)
     if result != local:
+        id = tx.statements.value("SELECT id FROM conversations WHERE name = :name", {"name": record.name})
+        run.did(Did.CHANGED, "conversation", id, local)
         tx.statements.send(
             """
             UPDATE conversations
@@ -83,5 +93,8 @@ def take_project(run: Run, tx: WriteTx, record: ProjectRecord) -> Outcome:
     if here is not None and here != record.name:
         run.renamed[record.name] = here
         record = replace(record, name=here)
-    new = tx.projects.find(record.name) is None
-    return outcome(new, projects.put(tx, record))
+    before = next(projects.rows(tx, record.name), None)
+    changed = projects.put(tx, record)
+    if before is not None and changed:
+        run.did(Did.CHANGED, "project", *before)
+    return outcome(before is None, changed)

@@ -1,11 +1,13 @@
 """One import: what it knows of this file and of its source, and by which ids and names things are known here."""
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from memory_server.domain.caller import OWNED
+from memory_server.domain.event import Did, Step
 from memory_server.domain.exchange.filing import Filing
 from memory_server.domain.exchange.records import (
     OWN,
@@ -18,22 +20,27 @@ from memory_server.domain.exchange.records import (
     TurnRecord,
 )
 from memory_server.domain.project import default_conversation
+from memory_server.importing import own
 from memory_server.language.text import clean
 from memory_server.project import Project
 from memory_server.services import projects
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
 from memory_server.transfer import origins, reading
+from memory_server.transfer import projects as file_projects
 
 
 class Outcome(StrEnum):
-    """The fate of a record. A duplicate says what a memory here says, a deleted one was deleted here."""
+    """The fate of a record. A duplicate says what a memory here says, a deleted one was deleted here; one that has
+    ended stands in its source no longer.
+    """
 
     ADDED = "added"
     UPDATED = "updated"
     PRESENT = "present"
     DUPLICATE = "duplicate"
     DELETED = "deleted"
+    ENDED = "ended"
     CHANGED_HERE = "changed_here"
     SECRET = "secret"  # noqa: S105 - left out, because it holds one
     REFUSED = "refused"
@@ -41,16 +48,23 @@ class Outcome(StrEnum):
 
 @dataclass(slots=True)
 class Run:
-    """One import: what it knows of this file and of the source. `texts` are the memories here by what they say."""
+    """One import: what it knows of this file and of the source. `texts` are the memories here by what they say.
+
+    `at` is the moment when it began, `steps` what it has done in the batch under way, `event` the row of its event,
+    once it has changed something.
+    """
 
     source: str
     filing: Filing
     texts: dict[bytes, list[int]]
     source_ids: set[str]
     total: int
+    at: str = ""
     renamed: dict[str, str] = field(default_factory=dict)
     settled: dict[str, str] = field(default_factory=dict)
     conflicts: list[str] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    event: int | None = None
 
     @staticmethod
     def begin(
@@ -62,6 +76,7 @@ class Run:
         """
         texts: dict[bytes, list[int]] = {}
         with database.read() as tx:
+            at = tx.now
             for id, content, type, name, person in reading.said(tx):
                 texts.setdefault(said_as(content, type, name, person), []).append(id)
         source_ids: set[str] = set()
@@ -70,11 +85,19 @@ class Run:
             total += 1
             if source == OWN and isinstance(record, MemoryRecord):
                 source_ids.update((record.id, *record.also))
-        return Run(source, filing, texts, source_ids, total)
+        return Run(source, filing, texts, source_ids, total, at)
 
     @property
     def own(self) -> bool:
         return self.source == OWN
+
+    def did(self, did: Did, kind: str, item: int, before: Record | None = None) -> None:
+        """Remember what is done to a thing; `before` is the record that it was."""
+        self.steps.append(Step(did, kind, item, None if before is None else own.line(before)))
+
+    def added_fact(self, item: int, place: tuple[str, str, str]) -> None:
+        """Remember a key that had no value before: by its place, since one without a value now has no row."""
+        self.steps.append(Step(Did.ADDED, "fact", item, json.dumps(place, ensure_ascii=False)))
 
     def told(self) -> list[str]:
         """Return the conflicts since the last call."""
@@ -91,7 +114,11 @@ class Run:
 
     def settle(self, tx: WriteTx, project: Project) -> str:
         if project.key not in self.settled:
+            before = dict(file_projects.rows(tx))
             self.settled[project.key] = projects.settle(tx, project)
+            for id, record in file_projects.rows(tx):
+                if before.get(id, record) != record:
+                    self.did(Did.CHANGED, "project", id, before[id])
         return self.settled[project.key]
 
     def conversation_of(self, tx: WriteTx, name: str) -> str:
@@ -134,13 +161,14 @@ class Run:
             origins.insert(tx, kind, id, [self.origin(record)])
 
     def origin(self, record: MemoryRecord | TurnRecord | ShortTermRecord) -> Origin:
-        return Origin(self.source, record.id, digest(*texts_of(record)))
+        return Origin(self.source, record.id, digest(*texts_of(record)), self.at)
 
     def origin_of_fact(self, record: FactRecord) -> Origin:
-        return Origin(self.source, record.id or f"{record.scope}/{record.owner}/{record.key}"[:500])
+        id = record.id or f"{record.scope}/{record.owner}/{record.key}"[:500]
+        return Origin(self.source, id, imported_at=self.at)
 
     def origin_of_long_term(self, record: LongTermRecord) -> Origin:
-        return Origin(self.source, f"{record.conversation}/{record.name}"[:500])
+        return Origin(self.source, f"{record.conversation}/{record.name}"[:500], imported_at=self.at)
 
 
 def outcome(added: bool, changed: bool) -> Outcome:

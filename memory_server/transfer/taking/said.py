@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from memory_server.domain.event import Did
 from memory_server.domain.exchange import reconcile
 from memory_server.domain.exchange.records import ShortTermRecord, TurnRecord
 from memory_server.language.text import clean
@@ -22,6 +23,7 @@ def take(run: Run, tx: WriteTx, kind: str, record: TurnRecord | ShortTermRecord)
             if isinstance(record, TurnRecord)
             else writing.insert_short_term(tx, record)
         )
+        run.did(Did.ADDED, kind, id)
         run.keep_origin(tx, kind, id, record)
         return Outcome.ADDED
     if not writing.is_there(tx, kind, local_id):
@@ -34,6 +36,7 @@ def take(run: Run, tx: WriteTx, kind: str, record: TurnRecord | ShortTermRecord)
     result = _reconciled(local, record)
     if result == local:
         return Outcome.PRESENT
+    run.did(Did.CHANGED, kind, local_id, local)
     _rewrite(tx, local_id, result)
     origins.keep_own(tx, kind, local_id, local.created_at, (result.id, *result.also))
     origins.insert(tx, kind, local_id, result.origins)
@@ -48,6 +51,7 @@ def _changed(run: Run, tx: WriteTx, kind: str, id: int, local: Any, record: Any)
     if digest(*texts_of(local)) != imported:
         run.conflicts.append(f"{kind} {id}: changed here and in {run.source}: left as it is here")
         return Outcome.CHANGED_HERE
+    run.did(Did.CHANGED, kind, id, local)
     if isinstance(record, TurnRecord):
         writing.rewrite_turn(tx, id, replace(local, message=record.message, summary=record.summary))
     else:

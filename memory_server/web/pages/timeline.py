@@ -39,7 +39,7 @@ def undo(desk: Desk, visit: Visit) -> Response:
     id = read_id(visit.form["change"])
     if id is None:
         raise Invalid(f"`{visit.form['change']}` is not the number of a change.")
-    (change,) = desk.services.changes.undo([id], visit.caller)
+    (change,) = desk.services.changes.undo([id], visit.caller).changes
     return back(f"/memory/{change.item}" if change.kind is Kind.MEMORY else "/timeline", done="undone")
 
 

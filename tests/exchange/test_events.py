@@ -1,0 +1,119 @@
+"""An import is one event: `log` tells it in a line, `undo` takes it back whole, but for what was changed since."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Sqlite, damage
+from tests.exchange.conftest import Run
+from tests.exchange.sources import SOURCES
+from tests.postgres_server import new_place
+
+Taken = Callable[..., dict[str, Any]]
+
+
+def lines(path: Path, *texts: str) -> Path:
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "name", SOURCES.keys() - {"transcript"}
+)  # their files are the record: delete one there
+def test_an_import_is_taken_back_to_the_letter_and_can_be_repeated(
+    name: str, copy: Path, tmp_path: Path, run: Run, exported: Callable[..., str], taken: Taken
+) -> None:
+    (tmp_path / "source").mkdir()
+    path = SOURCES[name](tmp_path / "source")
+    before = exported(copy)
+    first = taken(copy, path)
+    after = exported(copy)
+    assert first["sources"][0]["undo"] == "i1"
+    undone = run(copy, "undo", "i1")
+    assert (undone.err, undone.code) == ("Undid 1 change.\n", 0)
+    assert exported(copy) == before
+    assert damage(copy) == []
+    again = taken(copy, path)
+    assert (again["added"], again["sources"][0]["undo"]) == (first["added"], "i2")
+    assert exported(copy).count("\n") == after.count("\n")
+
+
+def test_what_an_import_of_our_own_and_a_merge_change_is_taken_back(
+    copy: Path, tmp_path: Path, run: Run, exported: Callable[..., str], sqlite: Sqlite
+) -> None:
+    other = tmp_path / "other.db"
+    run(other, "import", lines(tmp_path / "first.jsonl", "Only on the laptop"))
+    run(other, "merge", copy)
+    sqlite(
+        other,
+        "UPDATE memories SET content = 'Changed on the laptop', updated_at = '2030-01-01' WHERE id = 1;"
+        "DELETE FROM memories WHERE content = 'Twice the same';"
+        "UPDATE facts SET value = '\"elsewhere\"', updated_at = '2030-01-01T00:00:00.000Z', version = version + 1;"
+        "UPDATE open_questions SET asked_again_at = '2030-01-01', session = 's9';"
+        "UPDATE conversations SET removed = 99, cleaned_at = '2030-01-01';"
+        "UPDATE projects SET folder = '/srv/else', created_at = '2000-01-01';",
+    )
+    run(other, "forget", "3", "t1")
+    before = exported(copy)
+    merged = run(copy, "merge", other, "--json").summary
+    assert merged["updated"] > 3
+    assert exported(copy) != before
+    undone = run(copy, "undo", "i1")
+    assert (undone.err, undone.code) == ("Undid 1 change.\n", 0)
+    assert exported(copy).splitlines() == before.splitlines()
+    assert damage(copy) == []
+
+
+def test_what_a_person_has_changed_since_stays_and_is_named(
+    tmp_path: Path, run: Run, exported: Callable[..., str]
+) -> None:
+    db = tmp_path / "memory.db"
+    run(
+        db,
+        "import",
+        lines(tmp_path / "a.jsonl", "The ferry leaves at nine", "The gate code is 4711", "Crew of six"),
+    )
+    run(db, "edit", "1", "--text", "The ferry leaves at ten")
+    run(db, "add", "The harbour closes in winter", "--related", "2")
+    undone = run(db, "undo", "i1")
+    assert "Changed since, so it stays: m1, m2." in undone.err
+    texts = [json.loads(line)["content"] for line in exported(db).splitlines() if '"memory"' in line]
+    assert texts == ["The ferry leaves at ten", "The gate code is 4711", "The harbour closes in winter"]
+
+
+def test_the_log_tells_an_import_in_one_line_and_what_came_with_it(tmp_path: Path, run: Run) -> None:
+    db = tmp_path / "memory.db"
+    source = lines(tmp_path / "a.jsonl", "The ferry leaves at nine", "The gate code is 4711")
+    run(db, "import", source)
+    run(db, "add", "Stored by hand")
+    changes = run(db, "log", "--since", "1d", "--json").summary["changes"]
+    assert [(change["id"], change["action"]) for change in changes] == [(None, "stored"), ("i1", "imported")]
+    assert changes[1]["text"] == f"jsonl {source}: memories: added 2"
+    parts = run(db, "log", "i1", "--json").summary["changes"]
+    assert [part["text"] for part in parts] == ["The gate code is 4711", "The ferry leaves at nine"]
+    run(db, "undo", "i1")
+    (undone,) = run(db, "log", "--json").summary["changes"][1:]
+    assert (undone["id"], undone["text"]) == (None, f"jsonl {source}: memories: added 2 (undone)")
+    assert "no change i1" in run(db, "undo", "i1").err
+
+
+def test_an_import_that_changes_nothing_is_no_event(tmp_path: Path, run: Run, taken: Taken) -> None:
+    db, source = tmp_path / "memory.db", lines(tmp_path / "a.jsonl", "The ferry leaves at nine")
+    assert taken(db, source)["sources"][0]["undo"] == "i1"
+    assert taken(db, source)["sources"][0]["undo"] is None
+    assert len(run(db, "log", "--json").summary["changes"]) == 1
+
+
+def test_on_postgresql_an_import_is_taken_back_to_the_letter(copy: Path, tmp_path: Path, run: Run) -> None:
+    place = new_place()
+    run(copy, "copy", copy, place.given)
+    before = run(place.given, "export").out
+    source = SOURCES["server-memory"](tmp_path)
+    assert run(place.given, "import", source).code == 0
+    assert run(place.given, "import", lines(tmp_path / "a.jsonl", "The ferry leaves at nine")).code == 0
+    undone = run(place.given, "undo", "i2", "i1")
+    assert (undone.err, undone.code) == ("Undid 2 changes.\n", 0)
+    assert run(place.given, "export").out == before
