@@ -161,7 +161,7 @@ class Settings(BaseSettings):
     toolsets: Names = Field(
         default=(),
         description="List only these toolsets, separated by commas. `core`: the twelve tools that can do all; the "
-        "others can be called too.",
+        "others can be called too. `all`: every tool.",
     )
     tools: Names = Field(default=(), description="Offer only these tools.")
     exclude_tools: Names = Field(default=(), description="Offer all tools except these.")

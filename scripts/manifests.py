@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from memory_server import __version__, app  # noqa: E402
+from memory_server.mcp.first_answers import CORE, IN_CORE  # noqa: E402
 from memory_server.mcp.server import TITLE  # noqa: E402
 from memory_server.mcp.titles import TITLES  # noqa: E402
 from memory_server.mcp.toolsets import toolsets  # noqa: E402
@@ -111,13 +112,17 @@ def for_bundle() -> dict[str, Any]:
             "mcp_config": {
                 "command": "uv",
                 "args": ["run", "--project", "${__dirname}", f"${{__dirname}}/{ENTRY}"],
-                "env": {_name(name): f"${{user_config.{name}}}" for name in ASKED},
+                "env": {
+                    **{_name(name): f"${{user_config.{name}}}" for name in ASKED},
+                    _name("toolsets"): CORE,  # the client puts every tool before the model
+                },
             },
         },
         "tools": [
             {"name": tool.name, "description": TITLES[tool.name]}
             for tools in known.values()
             for tool in tools
+            if tool.name in IN_CORE
         ],
         "prompts_generated": True,
         "compatibility": {

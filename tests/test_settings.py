@@ -322,6 +322,7 @@ def test_a_time_zone_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     ("given", "names"),
     [
         ({}, ALL_TOOLS),
+        ({"toolsets": "all"}, ALL_TOOLS),
         ({"toolsets": "memories"}, MEMORIES),
         ({"toolsets": "short_term"}, SHORT_TERM),
         ({"toolsets": "long_term"}, LONG_TERM),

@@ -15,7 +15,17 @@ FORMS = (
 
 _KINDS = {letter: kind for kind, letter in LETTERS.items()}
 
-_NUMBERED = re.compile(r"([mtsig]?)[ :#]?(\d{1,18})")
+_WORDS = {
+    **dict.fromkeys(("memory", "mem"), "m"),
+    "turn": "t",
+    **dict.fromkeys(("short-term memory", "short-term", "short_term"), "s"),
+    "fact": "f",
+    **dict.fromkeys(("long-term memory", "long-term", "long_term", "prompt", "reminder"), "w"),
+}
+"""The words for a kind, and its letter."""
+
+_WORD = re.compile(rf"({'|'.join(sorted(_WORDS, key=len, reverse=True))})[ :#]+", re.IGNORECASE)
+_NUMBERED = re.compile(r"#?([mtsig]?)[ :#]?(\d{1,18})")
 _NAMED = re.compile(r"([fw])[ :](.+)", re.DOTALL)
 
 
@@ -36,6 +46,8 @@ def read(text: str) -> Handle | None:
     """Read a handle, with or without its brackets; None where the text is none. A number alone is a memory."""
     text = text.strip()
     text = text[1:-1].strip() if text.startswith("[") and text.endswith("]") else text
+    if word := _WORD.match(text):
+        text = f"{_WORDS[word[1].lower()]}:{text[word.end() :]}"
     if numbered := _NUMBERED.fullmatch(text.lower()):
         return Handle(_KINDS[numbered[1] or "m"], id=int(numbered[2]))
     if named := _NAMED.fullmatch(text):

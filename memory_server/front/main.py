@@ -17,7 +17,7 @@ from functools import partial
 
 from memory_server import flags
 from memory_server.front.session import PATIENCE, Session
-from memory_server.mcp.first_answers import CORE, LISTED, FirstAnswers, offered, read
+from memory_server.mcp.first_answers import ALL, CORE, LISTED, FirstAnswers, offered, read
 
 FILES = 64
 """Open files that a process must be allowed. With fewer the server itself says what is missing."""
@@ -268,7 +268,12 @@ def session_of(server_flags: Mapping[str, object], environment: Mapping[str, str
     by_toolset = read(LISTED)
     listed = [tool for members in by_toolset.values() for tool in members]
     left = offered(by_toolset, toolsets, tools, without, is_on("read_only"))
-    if not left or {*toolsets, *tools, *without} - {CORE, *by_toolset, *(tool["name"] for tool in listed)}:
+    if not left or {*toolsets, *tools, *without} - {
+        CORE,
+        ALL,
+        *by_toolset,
+        *(tool["name"] for tool in listed),
+    }:
         return None
     reading = {tool["name"] for tool in listed if tool["annotations"]["readOnlyHint"]}
     return Session(None if is_on("no_early_answers") else FirstAnswers(left), reading)

@@ -5,6 +5,7 @@ from calendar import monthrange
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from memory_server.language.romance import in_english
 from memory_server.language.text import fold
 
 _COUNTS = {
@@ -50,9 +51,27 @@ class Duration:
         return _moved(moment, sign * self.months) + sign * self.time
 
 
+_ISO = re.compile(
+    r"p(?:(?P<years>\d{1,4})y)?(?:(?P<months>\d{1,4})m)?(?:(?P<weeks>\d{1,4})w)?(?:(?P<days>\d{1,5})d)?"
+    r"(?:t(?:(?P<hours>\d{1,5})h)?(?:(?P<minutes>\d{1,6})m)?(?:(?P<seconds>\d{1,9})s)?)?"
+)
+"""A length of time by ISO 8601, such as P3D and PT2H30M."""
+
+
+def _iso(folded: str) -> Duration | None:
+    match = _ISO.fullmatch(folded)
+    counts = {unit: int(count) for unit, count in match.groupdict().items() if count} if match else {}
+    if not counts:
+        return None
+    months = 12 * counts.pop("years", 0) + counts.pop("months", 0)
+    return Duration(months, timedelta(**counts))
+
+
 def read(text: str, m: str = "") -> Duration | None:
     """Read a length of time; None where the text is none. `m` is the unit that "m" stands for, if it is clear."""
-    folded = " ".join(fold(text).split()).replace("半个", "半")
+    folded = in_english(" ".join(fold(text).split())).replace("半个", "半")
+    if iso := _iso(folded):
+        return iso
     months, time, at = 0.0, timedelta(), 0
     for match in re.finditer(_PART, folded):
         if folded[at : match.start()].strip(" ,") not in ("", "and", "und"):

@@ -9,6 +9,7 @@ from datetime import datetime, time, timedelta
 
 from memory_server.language import clock, durations, month_parts
 from memory_server.language.clock import Clock
+from memory_server.language.romance import in_english
 from memory_server.language.spans import (
     DAYS,
     HAN_DAYS,
@@ -188,7 +189,7 @@ def read(text: str, now: datetime, *, month_first: bool = True, ahead: bool = Fa
 
 
 def normal(text: str) -> str:
-    folded = " ".join(fold(text).split()).strip(" ,!?。，")
+    folded = in_english(" ".join(fold(text).split()).strip(" ,!?。，"))
     for pattern, replacement in _SAME:
         folded = re.sub(pattern, replacement, folded)
     return folded

@@ -107,6 +107,11 @@ def named(text: str) -> frozenset[str]:
     return frozenset(map(_plain, _NUMBER.findall(text)))
 
 
+def value_of_han(text: str) -> int | None:
+    """The value of a text that is nothing but a Chinese numeral."""
+    return _value(text) if _NUMERAL.fullmatch(text) else None
+
+
 def _plain(number: str) -> str:
     """A number without leading zeros, and without zeros at the end of a decimal fraction."""
     whole, point, fraction = number.partition(".")

@@ -19,6 +19,9 @@ CORE = "core"
 """The toolset of the few tools with which everything can be done. They belong to another toolset too, and while it is
 chosen the tools that it leaves out can be called all the same."""
 
+ALL = "all"
+"""The word for every toolset, as where none is chosen."""
+
 IN_CORE = (
     *("recall", "forget", "memory_store", "memory_get", "memory_update", "graph_connect", "graph_explore"),
     *("write_memory", "read_memory", "smart_resume", "remind", "add_long_term_memory"),
@@ -53,7 +56,12 @@ def offered(
         tool
         for toolset, members in tools_by_toolset.items()
         for tool in members
-        if (not toolsets or toolset in toolsets or (CORE in toolsets and tool["name"] in IN_CORE))
+        if (
+            not toolsets
+            or ALL in toolsets
+            or toolset in toolsets
+            or (CORE in toolsets and tool["name"] in IN_CORE)
+        )
         and (not tools or tool["name"] in tools)
         and tool["name"] not in exclude_tools
         and (tool["annotations"]["readOnlyHint"] or not read_only)

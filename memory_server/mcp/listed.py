@@ -11,7 +11,7 @@ from mcp_types import Tool
 
 from memory_server.errors import Invalid
 from memory_server.language.nearest import nearest
-from memory_server.mcp.first_answers import CORE, LISTED, Json, offered, read
+from memory_server.mcp.first_answers import ALL, CORE, LISTED, Json, offered, read
 from memory_server.settings import Settings
 
 
@@ -51,7 +51,7 @@ def callable_names(settings: Settings) -> set[str]:
 
 def _left(settings: Settings, toolsets: Sequence[str]) -> list[Tool]:
     tools_by_toolset = by_toolset()
-    _refuse_unknown("toolset", settings.toolsets, [CORE, *tools_by_toolset])
+    _refuse_unknown("toolset", settings.toolsets, [CORE, ALL, *tools_by_toolset])
     _refuse_unknown("tool", [*settings.tools, *settings.exclude_tools], names())
     left = offered(tools_by_toolset, toolsets, settings.tools, settings.exclude_tools, settings.read_only)
     if not left:

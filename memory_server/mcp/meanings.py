@@ -1,7 +1,7 @@
 """Guesses the meaning of wrong names and values: tools, parameters of other tools, values of closed sets.
 
-Only suggestions come from here. A tool is never run under another name: a client asks its user by the name of the
-tool.
+A tool that deletes or replaces is only suggested, never run under another name: a client asks its user by the name of
+the tool.
 """
 
 import re
@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from memory_server.language.nearest import meant
 from memory_server.mcp.forgiving.names import fold
+from memory_server.mcp.forgiving.values import choice_of
 
 FIND = ("recall", "memory_search")
 """The tools that find something, the best first. Only a tool that is listed is suggested."""
@@ -121,31 +122,17 @@ ELSEWHERE: Mapping[str, Mapping[str, _Tools]] = {
 }
 """Arguments that a tool has not, and the tools that have them."""
 
-VALUES: Mapping[str, Mapping[str, str]] = {
-    "type": {
-        "fact": "observation", "note": "observation", "info": "observation", "context": "observation",
-        "bug": "error", "issue": "error", "problem": "error", "fix": "error", "solution": "error",
-        "lesson": "learning", "insight": "learning", "knowledge": "learning",
-        "rule": "pattern", "convention": "pattern", "habit": "pattern",
-        "like": "preference", "choice": "decision", "architecture": "decision",
-        "决定": "decision", "决策": "decision", "偏好": "preference", "喜好": "preference", "错误": "error",
-        "问题": "error", "经验": "learning", "学习": "learning", "规律": "pattern", "模式": "pattern",
-        "观察": "observation", "事实": "observation",
-    },
-    "relation": {
-        "fixes": "solves", "resolves": "solves", "replaces": "supersedes", "updates": "supersedes",
-        "requires": "depends_on", "needs": "depends_on", "uses": "depends_on", "relates to": "related_to",
-        "links to": "related_to", "conflicts with": "contradicts", "leads to": "causes", "instance of": "example_of",
-        "is a": "example_of", "elaborates": "extends",
-    },
-    "kinds": {"prompts": "woken", "long term": "woken", "conversation": "turn", "messages": "turn"},
-    "scope": {"user": "global", "local": "project", "workspace": "project", "team": "shared", "chat": "session"},
-}  # fmt: skip
-"""Values outside a closed set, and the value of the set that comes nearest in meaning."""
-
 _NO_WORDS = frozenset(
     {"mcp", "memory", "memories", "server", "entity", "entities", "node", "nodes", "observations"}
 )
+TRIALS = frozenset({"dryrun", "preview", "simulate", "trial", "testonly", "noop", "whatif"})
+"""Arguments that ask to see only what would happen."""
+
+_OF_MEMORY = _NO_WORDS | frozenset(
+    "note notes knowledge info information statement observation item items to the a my all new by id in from".split()
+)
+"""Words of a tool's name that say no more than that it is about memories."""
+
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _PREFIX = re.compile(r"^.*(?:__|[.:/])")
 """What a client puts before the name of a tool."""
@@ -159,6 +146,25 @@ def tool_for(name: str, listed: Collection[str]) -> str | None:
         return same[0]
     tools = _by_words(name)
     return first(tools, listed) if tools else meant(name, list(listed))
+
+
+def meant_tool(name: str, listed: Collection[str]) -> str | None:
+    """The listed tool that a wrong name means without doubt: by the same words, or by a known verb and noun."""
+    words = _words(name)
+    same = [tool for tool in listed if sorted(_words(tool)) == sorted(words)]
+    if same or not words:
+        return same[0] if len(same) == 1 else None
+    vocabulary = {*VERBS, *NOUNS, *OWN_WORDS, *_OF_MEMORY}
+    return tool_for(_PREFIX.sub("", name), listed) if vocabulary.issuperset(words) else None
+
+
+def is_spelled(name: str, tool: str) -> bool:
+    """True if a name is a tool's but for case, marks and a prefix."""
+    return fold(tool) in (fold(name), fold(_PREFIX.sub("", name)))
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(_PREFIX.sub("", name))]
 
 
 def first(tools: Sequence[str], listed: Collection[str]) -> str | None:
@@ -182,9 +188,7 @@ def value_for(parameter: str, value: object, values: Sequence[str]) -> str | Non
     """The value of a closed set that a wrong one probably means, by its meaning or by its spelling."""
     if not isinstance(value, str):
         return None
-    nearest_values = {fold(name): near for name, near in VALUES.get(parameter, {}).items()}
-    near = nearest_values.get(fold(value)) or nearest_values.get(fold(value).removesuffix("s"))
-    return near if near in values else meant(value, values)
+    return choice_of(parameter, value, values) or meant(value, values)
 
 
 def _by_words(name: str) -> Sequence[str]:

@@ -136,7 +136,7 @@ class MemoryServer(MCPServer[Any]):
         with observed(work.observers, call):
             if tool is None:
                 raise failures.refusal(work.why_not(name, arguments))
-            answer = await self._call(work, tool, arguments, caller)
+            answer = await self._call(work, tool, arguments, caller, name)
             call.answer = answer.structured_content or {}
         if context is not None and not tool.reads_only:
             with deadline.within(TELLING):
@@ -144,7 +144,7 @@ class MemoryServer(MCPServer[Any]):
         return answer
 
     async def _call(
-        self, work: "Work", tool: "Tool", arguments: dict[str, Any], caller: Caller
+        self, work: "Work", tool: "Tool", arguments: dict[str, Any], caller: Caller, written: str
     ) -> CallToolResult:
         """Raises ToolError: it failed; the message says what mends it, or that it is a bug."""
         name = tool.name
@@ -156,7 +156,7 @@ class MemoryServer(MCPServer[Any]):
                 work.admit()
             with deadline.within(deadline.CALL):
                 async with turn, self.slots.place(caller.person):
-                    return await work.call(tool, arguments, caller)
+                    return await work.call(tool, arguments, caller, written)
         except (MCPError, ToolError):
             raise
         except Exception as error:

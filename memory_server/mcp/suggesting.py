@@ -81,6 +81,9 @@ def _carried(
         if isinstance(inside.get("key"), list):
             inside["key"] = inside["key"][0]
             lacking.partial.append(name)
+        if not inside and isinstance(value, str) and "metadata" in properties and "type" in properties:
+            metadata = {**call.arguments.get("metadata", {}), **carried.get("metadata", {})}
+            inside = {"metadata": {**metadata, name: value}}
         if inside and not {error["loc"][0] for error in errors(inside)} & inside.keys():
             carried |= inside
         else:

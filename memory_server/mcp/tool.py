@@ -139,15 +139,20 @@ class Tool:
         return self._declared.schema
 
     async def call(
-        self, arguments: dict[str, Any], caller: Caller, notices: Notices = no_notices
+        self,
+        arguments: dict[str, Any],
+        caller: Caller,
+        notices: Notices = no_notices,
+        notes: Sequence[str] = (),
     ) -> CallToolResult:
         """Call the method on a worker thread. A `note` in the answer names differences between the call and its
-        reading, and tells what waited to be told.
+        reading, and tells what waited to be told. `notes` come first.
 
         Raises:
             ArgumentsRefusedError: the arguments are not what the schema says, or could mean two things.
         """
         call = self._understood(arguments)
+        call.notes[:0] = notes
         values = self._validated(call)
         if self._declared.wants_caller:
             values[_CALLER] = caller

@@ -72,22 +72,36 @@ class Work:
         return [tool.listed for tool in self.tools.values()]
 
     def tool(self, name: str) -> Tool | None:
-        """Return the tool of this name. One that deletes nothing is also found as `registerMemory`.
+        """Return the tool of this name. One that deletes and replaces nothing is also found as `registerMemory`,
+        `mcp__memory__recall` and `store_memory`.
 
         A client asks its user by the name of the tool: `memory_delete` may need a yes, and `memoryDelete` not.
         """
-        if name in self.tools:
-            return self.tools[name]
-        same = (tool for own_name, tool in self.tools.items() if fold(own_name) == fold(name))
-        return next((tool for tool in same if not tool.annotations.destructive_hint), None)
+        if name in self.tools or name in self.everything:
+            return self.tools.get(name)
+        harmless = [
+            tool_name for tool_name, tool in self.tools.items() if not tool.annotations.destructive_hint
+        ]
+        same = [tool_name for tool_name in harmless if fold(tool_name) == fold(name)]
+        near = same[0] if same else meanings.meant_tool(name, self.tools)
+        return self.tools[near] if near in harmless else None
 
-    async def call(self, tool: Tool, arguments: dict[str, Any], caller: Caller) -> CallToolResult:
-        """Raises ToolError: the arguments are wrong; the message says what mends them."""
+    async def call(
+        self, tool: Tool, arguments: dict[str, Any], caller: Caller, name: str = ""
+    ) -> CallToolResult:
+        """Call a tool that was found by this name.
+
+        Raises:
+            ToolError: the arguments are wrong; the message says what mends them.
+        """
+        other_name = bool(name) and not meanings.is_spelled(name, tool.name)
+        notes = [f"`{name}` was read as `{tool.name}`."] if other_name else []
         try:
-            return await tool.call(arguments, caller, self.notices)
+            return await tool.call(arguments, caller, self.notices, notes)
         except ArgumentsRefusedError as error:
             logger.info("%s was refused: %s", tool.name, type(error).__name__)
-            raise refusal(self._mended(tool, error, arguments)) from error
+            why = self.why_not(name, arguments) if other_name else self._mended(tool, error, arguments)
+            raise refusal(why) from error
 
     def why_not(self, name: str, arguments: dict[str, Any]) -> str:
         """Say why there is no such tool here, and which one to call."""
@@ -103,6 +117,8 @@ class Work:
 
     def _mended(self, tool: Tool, error: ArgumentsRefusedError, arguments: dict[str, Any]) -> str:
         """The refusal with a call that works, of another tool where that one takes what this one does not know."""
+        if tool.annotations.destructive_hint and meanings.TRIALS.intersection(map(fold, error.unknown)):
+            return f"{error}\nNothing was changed: `{tool.name}` cannot only show what it would delete."
         suggestion = meanings.elsewhere(tool.name, error.unknown, self.tools)
         hint = f"\nPerhaps you mean `{suggestion}`." if suggestion else ""
         return f"{error}{hint}{self._working(self.tools.get(suggestion or '', tool), arguments)}"

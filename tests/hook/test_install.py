@@ -231,6 +231,16 @@ def test_a_client_that_puts_every_tool_before_the_model_gets_the_toolset_core(
     assert "Nothing was changed." in run(hooks, home, "install", client)
 
 
+def test_the_tools_that_an_entry_chooses_in_its_environment_stay_chosen(hooks: Hooks, home: Path) -> None:
+    run(hooks, home, "install", "opencode")
+    path = home / ".config/opencode/opencode.json"
+    chosen = '"environment": {"MEMORY_SERVER_TOOLSETS": "all"}, "command":'
+    path.write_text(path.read_text().replace('"command":', chosen, 1))
+    run(hooks, home, "install", "opencode")
+    assert "--toolsets" not in path.read_text()
+    assert '"MEMORY_SERVER_TOOLSETS": "all"' in path.read_text()
+
+
 @pytest.mark.parametrize("client", CLIENTS)
 def test_nothing_else_is_touched_and_a_file_is_restored_to_the_byte(
     hooks: Hooks, home: Path, client: str

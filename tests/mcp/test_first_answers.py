@@ -22,6 +22,7 @@ pytestmark = pytest.mark.anyio
         {},
         {"read_only": True},
         {"toolsets": "graph,recall"},
+        {"toolsets": "all"},
         {"tools": "memory_get,recall"},
         {"exclude_tools": "memory_delete,write_memory"},
         {"toolsets": "facts", "read_only": True, "exclude_tools": "smart_resume"},

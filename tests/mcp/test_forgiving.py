@@ -10,6 +10,7 @@ from mcp_types import CallToolResult, TextContent
 
 from memory_server.mcp import meanings
 from memory_server.mcp.forgiving.names import NEAR, NEAR_IN_A_TOOL, SUGGESTED, fold, near, parameter
+from memory_server.mcp.forgiving.words import SAME_VALUE
 from memory_server.mcp.tool import Tool
 from tests.conftest import Servers, call
 from tests.mcp.conftest import refusal
@@ -71,7 +72,7 @@ def test_meanings_lead_to_tools_and_values_that_exist(tools: dict[str, Tool]) ->
     assert set(meanings.ELSEWHERE) <= set(tools)
     for tool, arguments in meanings.ELSEWHERE.items():
         assert set(map(fold, arguments)).isdisjoint(map(fold, parameters(tools[tool]))), tool
-    for name, values in meanings.VALUES.items():
+    for name, values in SAME_VALUE.items():
         schemas = [tool.parameters["properties"].get(name, {}) for tool in tools.values()]
         sets = [set(schema.get("enum", schema.get("items", {}).get("enum", ()))) for schema in schemas]
         assert any(set(values.values()) <= legal for legal in sets), name
@@ -147,9 +148,7 @@ async def test_a_refusal_begins_with_error_and_ends_with_a_call_that_works(clien
     (block,) = result.content
     assert isinstance(block, TextContent)
     assert block.text.splitlines() == [
-        'Error: type: must be one of observation, decision, learning, error, pattern, preference, got "fact". '
-        "Did you mean `observation`?",
-        "colour: unknown argument. There are: content, type, project, tags, importance, relatedTo, supersedes, "
+        "Error: colour: unknown argument. There are: content, type, project, tags, importance, relatedTo, supersedes, "
         "metadata, occurred_at, session, summarizes.",
         'This call works without `colour`: memory_store {"content": "Deploys on Fridays", "type": "observation"}',
     ]

@@ -3,8 +3,8 @@
 `imperfect_calls.jsonl` was written before the rules, but for the lines `later: …`. Each line has a call (`tool`,
 `arguments`) and what must happen:
 
-    as        the perfect call that it is understood as; `note` has the words that the answer's note must have.
-              Without `note` the answer must have none
+    as        the perfect call that it is understood as, of `as_tool` where that is another one; `note` has the words
+              that the answer's note must have. Without `note` the answer must have none
     refused   the words that the refusal must have. It ends with a call that works, unless `works` is false
 
 What is `held`, a third chosen by the hash of the id, was kept apart while the rules were written.
@@ -98,8 +98,9 @@ def name(call: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("call", UNDERSTOOD, ids=name)
 def test_a_call_with_one_meaning_is_understood(edge: Edge, call: dict[str, Any]) -> None:
-    jsonschema.validate(call["as"], edge.tools[call["tool"]].parameters)
-    meant, silent = edge.call(call["tool"], call["as"])
+    tool = call.get("as_tool", call["tool"])
+    jsonschema.validate(call["as"], edge.tools[tool].parameters)
+    meant, silent = edge.call(tool, call["as"])
     assert silent is None
     given, note = edge.call(call["tool"], call["arguments"])
     if note and "max_tokens" in given:  # the note takes its part of the answer

@@ -262,8 +262,10 @@ async def test_the_bundle_holds_the_program_and_starts_it(
     manifest = json.loads((tmp_path / "manifest.json").read_text(encoding="utf-8"))
     start = manifest["server"]["entry_point"]
     assert manifest["server"]["mcp_config"]["args"][-1] == f"${{__dirname}}/{start}"
-    empty = dict.fromkeys(manifest["server"]["mcp_config"]["env"], "")
-    env = {**user_folders, **empty, "PYTHONPATH": str(tmp_path), "MEMORY_SERVER_EMBEDDER": "hashing"}
+    variables = manifest["server"]["mcp_config"]["env"]
+    assert variables["MEMORY_SERVER_TOOLSETS"] == "core"
+    filled = {name: "" if value.startswith("${") else value for name, value in variables.items()}
+    env = {**user_folders, **filled, "PYTHONPATH": str(tmp_path), "MEMORY_SERVER_EMBEDDER": "hashing"}
     parameters = StdioServerParameters(
         command=sys.executable, args=[str(tmp_path / start)], env=env, cwd=tmp_path
     )

@@ -17,6 +17,10 @@ EXTRAS = {"postgres": "psycopg", "sentence-transformers": "sentence_transformers
 """The extras of the package, and the module that each brings."""
 
 
+FEW = ("--toolsets", "core")
+"""Lists few tools."""
+
+
 @dataclass(frozen=True, slots=True)
 class Launch:
     """The words of the command, without `serve` or `hook`; `flags` come behind those."""
@@ -29,7 +33,7 @@ class Launch:
 
     def core(self) -> list[str]:
         """The server with few tools, for a client that puts every tool before the model."""
-        chosen = () if "--toolsets" in self.flags else ("--toolsets", "core")
+        chosen = () if "--toolsets" in self.flags else FEW
         return [*self.server(), *chosen]
 
     def hook(self, event: str, client: str | None) -> list[str]:

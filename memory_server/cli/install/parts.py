@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from memory_server.cli.install import jsonc, toml
-from memory_server.cli.install.launch import is_our_server, is_ours
+from memory_server.cli.install.launch import FEW, is_our_server, is_ours
 from memory_server.errors import Conflict
+from memory_server.flags import PREFIX
 
 NAME = "memory"
 """The name of the server in every client."""
@@ -57,7 +58,8 @@ class ServerEntry:
                 f"{self.path} has another server of the name `{NAME}`: {json.dumps(present)[:200]}. Rename or remove "
                 "that entry, then try again."
             )
-        return form.put(text, self.where, {**(present or {}), **self.value})
+        value = self.value if f"{PREFIX}TOOLSETS" not in self.variables(text) else _without_few(self.value)
+        return form.put(text, self.where, {**(present or {}), **value})
 
     def taken(self, text: str) -> str:
         return _format(self.path).remove(text, self.where) if self.words(text) else text
@@ -161,6 +163,14 @@ def _commands(item: Any) -> list[str]:
     inner = item.get("hooks")
     parts = inner if isinstance(inner, list) else []
     return commands + [line for part in parts for line in _commands(part)]
+
+
+def _without_few(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an entry whose environment chooses the tools: the flag would beat it."""
+    return {
+        name: item[: -len(FEW)] if isinstance(item, list) and tuple(item[-len(FEW) :]) == FEW else item
+        for name, item in value.items()
+    }
 
 
 def _words(server: Any) -> list[str]:

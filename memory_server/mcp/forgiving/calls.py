@@ -8,7 +8,11 @@ from pydantic_core import from_json
 
 from memory_server.mcp.forgiving.conversation import UnclearError
 from memory_server.mcp.forgiving.names import ENVELOPES, fold, is_idle, parameter
+from memory_server.mcp.forgiving.together import arrange, joined
 from memory_server.mcp.forgiving.values import ABSENT, understood
+
+PREFIXES = frozenset({"prefix", "startswith"})
+"""Names of a pattern that are read as what a text begins with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,7 @@ def understand(tool: str, schema: Mapping[str, Any], arguments: Mapping[str, Any
     call = Call()
     properties: Mapping[str, Any] = schema.get("properties", {})
     required = frozenset(schema.get("required", ()))
-    sent = _unwrapped(tool, properties, required, arguments, call.notes)
+    sent = joined(tool, properties, _unwrapped(tool, properties, required, arguments, call.notes))
     names = frozenset(map(fold, properties))
     for written, value in sorted(sent.items(), key=lambda item: fold(item[0]) not in names):
         name = parameter(tool, written, properties)
@@ -45,6 +49,9 @@ def understand(tool: str, schema: Mapping[str, Any], arguments: Mapping[str, Any
             call.unknown[written] = value
         elif value is not None:
             call.notes.append(f"`{written}` was ignored: `{tool}` has no such parameter.")
+    if not call.wrong:
+        arrange(properties, required, call.arguments, call.unknown, call.notes)
+        call.written.update((name, name) for name in call.arguments.keys() - call.written.keys())
     return call
 
 
@@ -77,6 +84,8 @@ def _unwrapped(
 
 def _take(call: Call, name: str, written: str, value: Any, kind: Mapping[str, Any], *, reads: bool) -> None:
     notes: list[str] = []
+    if fold(written) in PREFIXES and isinstance(value, str) and value.strip() and "*" not in value:
+        value = f"{value.strip()}*"
     try:
         meant = understood(name, value, kind, notes, filters=reads)
     except UnclearError as error:

@@ -8,7 +8,10 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from memory_server.language.counts import whole
+from memory_server.mcp.forgiving.conversation import UnclearError
 from memory_server.mcp.forgiving.names import fold
+from memory_server.mcp.forgiving.words import VALUES as FOREIGN
 
 GRADES: Mapping[str, int] = {
     word: grade
@@ -31,16 +34,25 @@ PROJECT_WORDS: Mapping[str, str] = {
 }
 """Words in the place of a project that name none."""
 
-_SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,6})?)\s*(%|/\s*10)?")
+_SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,6})?)\s*(%|(?:/|out of|of|von|sur)\s*10)?", re.IGNORECASE)
+NOTHING = frozenset({"null", "none", "undefined", "nil", "n/a", "nan"})
+"""What programs write where there is no value."""
+
 _ENDS = ("?", "？", ".", "。", "!", "！")
 
 
 def importance(name: str, value: Any, notes: list[str], _: bool) -> Any:
     """Read `high`, 0.8, 7.5 and `80 %` as a whole number; any other value stays as it is."""
+    if isinstance(value, int) and not isinstance(value, bool) and 10 < value < 20:
+        notes.append(f"{name}: {value} is above the maximum, 10 was used.")
+        return 10
     if isinstance(value, bool) or not isinstance(value, str | float):
         return value
     text = unicodedata.normalize("NFKC", str(value)).strip()
-    grade = GRADES.get(fold(text))
+    if text.isdigit():
+        return value
+    word = FOREIGN.get(fold(text), text)
+    grade = GRADES.get(fold(word)) or whole(text)
     if grade is None:
         match = _SHARE.fullmatch(text)
         if match is None or (match[2] is None and "." not in text):
@@ -84,7 +96,13 @@ def project(name: str, value: Any, notes: list[str], reads: bool) -> Any:
 
 
 def content(name: str, value: Any, notes: list[str], _: bool) -> Any:
-    """Read an object as the text that it has, or as its JSON."""
+    """Read an object as the text that it has, or as its JSON.
+
+    Raises:
+        UnclearError: it is a word for nothing.
+    """
+    if isinstance(value, str) and value.strip().casefold() in NOTHING:
+        raise UnclearError("is a word for nothing: write what shall be kept")
     if not isinstance(value, dict) or not value:
         return value
     named = {fold(key): item for key, item in value.items()}

@@ -8,8 +8,8 @@ from memory_server.language.when import Use
 from memory_server.settings import is_month_first
 from memory_server.stores import clock
 
-SECONDS = "seconds"
-"""What a parameter for a length of time has instead of a use."""
+LENGTHS = {"seconds": 1, "minutes": 60}
+"""What a parameter for a length of time has instead of a use, in seconds."""
 
 LOCAL = Use.STARTS
 """The use whose moment stays local, as a trigger sees it."""
@@ -20,8 +20,8 @@ def understood_time(name: str, value: Any, use: str, notes: list[str]) -> Any:
     if not isinstance(value, str):
         return value
     text, now = value.strip(), clock().astimezone().replace(tzinfo=None)
-    if use == SECONDS:
-        return _seconds(name, text, notes, value)
+    if use in LENGTHS:
+        return _length(name, text, use, notes, value)
     if _is_iso(text, use):
         return value
     read = when.moment(text, Use(use), now, month_first=is_month_first())
@@ -31,12 +31,14 @@ def understood_time(name: str, value: Any, use: str, notes: list[str]) -> Any:
     return read.local.isoformat() if use == LOCAL else moment.timestamp(read.local.astimezone())
 
 
-def _seconds(name: str, text: str, notes: list[str], value: str) -> Any:
+def _length(name: str, text: str, unit: str, notes: list[str], value: str) -> Any:
+    """Read a length of time in whole units."""
     now = clock().astimezone().replace(tzinfo=None)
-    length = None if text.isdigit() else when.seconds(text, now, month_first=is_month_first())
-    if length is None:
+    seconds = None if text.isdigit() else when.seconds(text, now, month_first=is_month_first())
+    if seconds is None:
         return value
-    notes.append(f"{name}: `{text}` was read as {length:,} seconds.")
+    length = -(-seconds // LENGTHS[unit])
+    notes.append(f"{name}: `{text}` was read as {length:,} {unit}.")
     return length
 
 

@@ -2,17 +2,20 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
 from pydantic_core import from_json
 
+from memory_server.language.counts import whole
 from memory_server.language.telling import telling
 from memory_server.mcp.forgiving.conversation import UnclearError, understood_messages
 from memory_server.mcp.forgiving.names import fold
-from memory_server.mcp.forgiving.readings import READINGS
+from memory_server.mcp.forgiving.readings import NOTHING, READINGS
 from memory_server.mcp.forgiving.times import understood_time
+from memory_server.mcp.forgiving.words import EVERY, SAME_VALUE
+from memory_server.mcp.forgiving.words import VALUES as FOREIGN
 
 CLAMPED = frozenset({"limit", "depth", "max_tokens"})
 """Parameters that only say how much is shown: above the maximum, the maximum is what comes nearest."""
@@ -26,43 +29,24 @@ _WORDS = {"memory": "m", "mem": "m", "turn": "t"}
 NAMED = {"key": "f", "name": "w"}
 """Parameters that take the text of a handle such as `[f current.task]`."""
 
-SAME_VALUE: Mapping[str, Mapping[str, str]] = {
-    "direction": {"outgoing": "out", "outbound": "out", "incoming": "in", "inbound": "in"},
-    "relation": {
-        "replaces": "supersedes",
-        "replace": "supersedes",
-        "fixes": "solves",
-        "resolves": "solves",
-        "requires": "depends_on",
-        "needs": "depends_on",
-        "relates to": "related_to",
-        "conflicts with": "contradicts",
-    },
-    "scope": {"user": "global", "everywhere": "global"},
-    "mode": {"vector": "semantic", "embedding": "semantic", "meaning": "semantic", "fulltext": "keyword"},
-}
-"""Words that mean only one value of a closed set."""
-
-EVERY = frozenset({"all", "any"})
-"""What is written for a filter that shall let everything pass."""
-
-FILTERS = frozenset({"type", "relation", "kinds"})
-"""Filters without which everything passes. A read without `scope` is not one of all scopes."""
+FILTERS = frozenset({"type", "relation", "kinds", "scope"})
+"""Filters without which everything passes."""
 
 SHOWN = 100
 """Characters of a query that a note shows: enough to see which part was used."""
 
-_NOTHING = frozenset({"null", "none", "undefined"})
-_TRUE, _FALSE = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no", "off", "0"})
+_TRUE = frozenset("true yes on 1 y t ja oui si sí 是 是的 对 真 开".split())
+_FALSE = frozenset("false no off 0 n f nein non 否 不 不是 假 关".split())
 _WHOLE = re.compile(r"[+-]?\d{1,19}(?:\.0+)?")
 _NUMBER = re.compile(r"[+-]?\d{1,15}(?:\.\d{1,17})?")
-_HANDLE = re.compile(r"\[?\s*(?:([a-z]+)[\s_#:-]*|#?)(\d{1,19})\s*\]?", re.IGNORECASE)
+_HANDLE = re.compile(r"\[?\s*#?(?:([a-z]+)[\s_#:-]*|#?)(\d{1,19})\s*\]?", re.IGNORECASE)
 _NAMED_HANDLE = re.compile(r"\[([a-z]) (.+)\]")
+_PAIR = re.compile(r"([\w.-]{1,200})\s*[:=]\s*(?!//)(\S.*)")
 _QUOTED = re.compile(r"\[\s*'[^'\\]*'(?:\s*,\s*'[^'\\]*')*\s*\]")
 """A list of texts as Python writes it."""
 
 _BETWEEN_TEXTS = re.compile(r"[,，、;；\n]")
-_BETWEEN_NUMBERS = re.compile(r"[\s,，、;；]+")
+_BETWEEN_NUMBERS = re.compile(r"(?:[\s,，、;；&+]|\b(?:and|und|et|y)\b|和)+", re.IGNORECASE)
 _MOST_EXACT = 2.0**53
 """Up to here each whole number is a double of its own."""
 
@@ -94,17 +78,17 @@ def understood(name: str, value: Any, schema: Mapping[str, Any], notes: list[str
         return ABSENT
     match kind:
         case "integer" if "x-handle" in schema:
-            return _id(value, schema["x-handle"])
+            return _id(name, value, schema["x-handle"], notes, words=filters)
         case "integer":
-            return _clamped(name, _whole(value), schema, notes)
+            return _clamped(name, _counted(name, value, schema, notes), schema, notes)
         case "number":
-            return _number(value)
+            return _number(name, value, schema, notes)
         case "boolean":
             return _flag(value)
         case "array":
-            return _items(name, value, schema, notes)
+            return _items(name, value, schema, notes, filters)
         case "object":
-            return _decoded(value, dict)
+            return _pairs(name, _decoded(value, dict), notes)
     values = schema.get("enum") or schema.get("x-values")
     if values:
         return _choice(name, value, values, notes)
@@ -112,7 +96,8 @@ def understood(name: str, value: Any, schema: Mapping[str, Any], notes: list[str
 
 
 def _is_every(value: Any) -> bool:
-    return isinstance(_one(value), str) and fold(_one(value)) in EVERY
+    value = _one(value)
+    return isinstance(value, str) and FOREIGN.get(fold(value), fold(value)) in EVERY
 
 
 def _one(value: Any) -> Any:
@@ -124,7 +109,7 @@ def _says_nothing(value: Any, schema: Mapping[str, Any]) -> bool:
     if not isinstance(value, str) or schema.get("x-empty"):
         return False
     plain = schema["type"] == "string" and "enum" not in schema and "x-values" not in schema
-    return not value.strip() or (not plain and value.strip().casefold() in _NOTHING)
+    return not value.strip() or (not plain and value.strip().casefold() in NOTHING)
 
 
 def _even(text: str) -> str:
@@ -140,9 +125,29 @@ def _whole(value: Any) -> Any:
     return value
 
 
-def _number(value: Any) -> Any:
-    if isinstance(value, str) and _NUMBER.fullmatch(_even(value)):
-        return float(_even(value))
+def _counted(name: str, value: Any, schema: Mapping[str, Any], notes: list[str]) -> Any:
+    """Read a number in words, and "all" where a number only says how much is shown."""
+    number = _whole(value)
+    if not isinstance(number, str):
+        return number
+    shows_all = name in CLAMPED and "maximum" in schema and _is_every(number)
+    number = schema["maximum"] if shows_all else whole(number)
+    if number is None:
+        return value
+    notes.append(f"{name}: `{value.strip()}` was read as {number}.")
+    return number
+
+
+def _number(name: str, value: Any, schema: Mapping[str, Any], notes: list[str]) -> Any:
+    if not isinstance(value, str):
+        return value
+    text = _even(value)
+    if _NUMBER.fullmatch(text):
+        return float(text)
+    share = text.removesuffix("%").strip()
+    if text.endswith("%") and schema.get("maximum") == 1 and _NUMBER.fullmatch(share):
+        notes.append(f"{name}: `{value.strip()}` was read as {float(share) / 100:g}.")
+        return float(share) / 100
     return value
 
 
@@ -153,13 +158,17 @@ def _flag(value: Any) -> Any:
     return value
 
 
-def _id(value: Any, handle: str) -> Any:
-    whole = _whole(value)
-    if not isinstance(whole, str):
-        return whole
-    match = _HANDLE.fullmatch(_even(whole))
+def _id(name: str, value: Any, handle: str, notes: list[str], *, words: bool) -> Any:
+    """Read an id, with or without the letter of its kind; with `words` also in words."""
+    number = _whole(value)
+    if not isinstance(number, str):
+        return number
+    match = _HANDLE.fullmatch(_even(number))
     if match is None:
-        return value
+        in_words = whole(number) if words else None
+        if in_words:
+            notes.append(f"{name}: `{number.strip()}` was read as {in_words}.")
+        return in_words or value
     kind = (match[1] or "").casefold()
     kind = _WORDS.get(kind, kind)
     if kind in ("", "id", handle):
@@ -190,7 +199,30 @@ def _decoded(value: Any, kind: type) -> Any:
     return decoded if isinstance(decoded, kind) else value
 
 
-def _items(name: str, value: Any, schema: Mapping[str, Any], notes: list[str]) -> Any:
+def _pairs(name: str, value: Any, notes: list[str]) -> Any:
+    """Read a list of {key, value} or of "key: value" as an object."""
+    if not isinstance(value, list) or not value:
+        return value
+    pairs = [_pair(item) for item in value]
+    named = dict(filter(None, pairs))
+    if len(named) < len(value):
+        return value
+    notes.append(f"{name}: the list was read as an object.")
+    return named
+
+
+def _pair(item: Any) -> tuple[str, Any] | None:
+    if isinstance(item, str):
+        match = _PAIR.fullmatch(item.strip())
+        return (match[1], match[2]) if match else None
+    if not isinstance(item, dict):
+        return None
+    if len(item) == 1:
+        return next(iter(item.items()))
+    return (str(item["key"]), item["value"]) if item.keys() == {"key", "value"} else None
+
+
+def _items(name: str, value: Any, schema: Mapping[str, Any], notes: list[str], filters: bool) -> Any:
     items = schema.get("items", {})
     if "role" in items.get("properties", ()):
         return understood_messages(name, value, notes)
@@ -201,7 +233,7 @@ def _items(name: str, value: Any, schema: Mapping[str, Any], notes: list[str]) -
         value = [value]
     if not isinstance(value, list):
         return value
-    return [item if item is None else understood(name, item, items, notes, filters=False) for item in value]
+    return [item if item is None else understood(name, item, items, notes, filters=filters) for item in value]
 
 
 def _split(name: str, value: str, items: Mapping[str, Any], notes: list[str]) -> Any:
@@ -218,19 +250,31 @@ def _split(name: str, value: str, items: Mapping[str, Any], notes: list[str]) ->
     return parts
 
 
-def _choice(name: str, value: Any, values: list[str], notes: list[str]) -> Any:
+def _choice(name: str, value: Any, values: Sequence[str], notes: list[str]) -> Any:
     if not isinstance(value, str) or value in values:
         return value
-    folded = fold(value)
     for form in (fold, _singular):
         same = [choice for choice in values if form(choice) == form(value)]
         if len(same) == 1:
             return same[0]
-    meant = {fold(word): choice for word, choice in SAME_VALUE.get(name, {}).items()}.get(folded)
-    if meant in values:
-        notes.append(f"{name}: `{value.strip()}` was read as `{meant}`.")
-        return meant
-    return value
+    choice = choice_of(name, value, values)
+    if choice is None:
+        return value
+    notes.append(f"{name}: `{value.strip()}` was read as `{choice}`.")
+    return choice
+
+
+def choice_of(name: str, word: str, values: Sequence[str]) -> str | None:
+    """The value of a closed set that a word stands for; None where it stands for none."""
+    meant = _meant(name, word)
+    return next((choice for choice in values if _singular(choice) == _singular(meant)), None)
+
+
+def _meant(name: str, value: str) -> str:
+    """Return the value that a word stands for, in another language too; else the word."""
+    word = FOREIGN.get(fold(value), value)
+    words = {fold(synonym): choice for synonym, choice in SAME_VALUE.get(name, {}).items()}
+    return words.get(fold(word)) or words.get(_singular(word)) or word
 
 
 def _singular(word: str) -> str:

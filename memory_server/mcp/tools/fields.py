@@ -1,7 +1,6 @@
 """Field types that several tools share. Their descriptions are for models; `schema` adds the ranges."""
 
 import json
-import re
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -16,7 +15,9 @@ from pydantic import (
 )
 from pydantic_core import PydanticKnownError
 
+from memory_server.domain.change import Kind
 from memory_server.domain.fact import MAX_DEPTH, depth
+from memory_server.domain.handles import read as read_handle
 from memory_server.domain.memory import MemoryType
 from memory_server.domain.moment import read as read_moment
 from memory_server.language.text import clean
@@ -116,15 +117,13 @@ RelatedTo = Annotated[Id | None, Field(alias="relatedTo", description="memory id
 
 def _replaced(value: Any) -> Any:
     """The id of a memory, or the handle of a fact or a turn, as it is written in answers."""
-    handle = _REPLACED.fullmatch(value.strip()) if isinstance(value, str) else None
-    if handle is None:
+    handle = read_handle(value) if isinstance(value, str) else None
+    if handle is None or handle.kind not in (Kind.MEMORY, Kind.FACT, Kind.TURN):
         return value
-    if handle["key"]:
-        return f"f {handle['key']}"
-    return int(handle["id"]) if handle["kind"] != "t" else f"t{handle['id']}"
+    if handle.kind is Kind.MEMORY:
+        return handle.id
+    return f"t{handle.id}" if handle.kind is Kind.TURN else f"f {str(handle)[2:]}"
 
-
-_REPLACED = re.compile(r"\[?(?:f[ :](?P<key>[^\]]+)|(?P<kind>[mt]?)(?P<id>\d{1,18}))\]?")
 
 Replaced = Annotated[
     _Row | Annotated[str, Field(pattern=r"^(f .+|t\d+)$")],

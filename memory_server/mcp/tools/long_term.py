@@ -73,8 +73,14 @@ Recent = Annotated[Messages | None, Field(alias="recentMessages")]
 Participants = Annotated[
     dict[str, JsonValue], Field(max_length=100), AfterValidator(small(MAX_PARTICIPANTS)), OBJECT
 ]
-Cooldown = Annotated[int, Field(ge=0, le=525_600, strict=True), INTEGER]
-CooldownMinutes = Annotated[Cooldown, WithJsonSchema({"type": "integer", "description": "minutes"})]
+Cooldown = Annotated[
+    int,
+    Field(ge=0, le=525_600, strict=True),
+    WithJsonSchema({"type": "integer", "x-time": "minutes"}),
+]
+CooldownMinutes = Annotated[
+    Cooldown, WithJsonSchema({"type": "integer", "description": "minutes", "x-time": "minutes"})
+]
 ReminderText = Annotated[str, Field(min_length=1, max_length=2_000), AfterValidator(not_blank), TEXT]
 When = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(not_blank), TEXT]
 Examples = Annotated[

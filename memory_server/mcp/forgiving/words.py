@@ -1,0 +1,148 @@
+"""Words for the names and the values of arguments, in English, Chinese, German, French and Spanish."""
+
+from collections.abc import Mapping
+
+NAMES: Mapping[str, str] = {
+    word: english
+    for english, words in {
+        "content": "内容 正文 文本 文字 记忆 inhalt contenu texte contenido texto",
+        "kind": "类型 类别 种类 分类 typ art kategorie genre catégorie tipo categoría",
+        "tags": "标签 标记 schlagwörter schlagworte stichwörter stichworte étiquettes etiquetas",
+        "importance": "重要性 重要度 重要程度 优先级 wichtigkeit bedeutung priorität priorité prioridad importancia",
+        "project": "项目 工程 projekt projet proyecto",
+        "date": "日期 发生时间 datum fecha",
+        "time": "时间 时刻 zeit uhrzeit zeitpunkt heure hora",
+        "when": "何时 什么时候 提醒时间 wann quand cuándo cuando",
+        "question": "问题 提问 查询 搜索 关键词 搜索词 frage anfrage suche suchbegriff requête "
+        "recherche pregunta consulta búsqueda",
+        "limit": "数量 限制 条数 个数 上限 最多 anzahl grenze höchstzahl maximal limite límite cantidad",
+        "since": "从 自 起 开始 开始日期 起始 von seit ab depuis dès desde",
+        "until": "到 至 截止 结束 结束日期 截止日期 bis jusque jusquà hasta",
+        "key": "键 键名 schlüssel clé clef clave",
+        "name": "名称 名字 nom nombre bezeichnung",
+        "value": "值 数值 wert valeur valor",
+        "ttl": "有效期 过期时间 期限 gültigkeit gültig gültigkeitsdauer durée duración",
+        "scope": "范围 作用域 bereich geltungsbereich portée ámbito",
+        "reminder": "提醒 提醒内容 事项 erinnerung rappel recordatorio",
+        "message": "消息 信息 nachricht mensaje",
+        "messages": "消息列表 对话 nachrichten mensajes",
+        "summary": "摘要 总结 概要 zusammenfassung résumé resumen",
+        "facts": "事实 fakten faits hechos",
+        "id": "编号 序号 记忆编号 nummer numéro número kennung identifiant",
+        "supersedes": "取代 替代 替换 ersetzt remplace reemplaza",
+        "source": "来源 源 起点 quelle origine origen",
+        "target": "目标 终点 ziel cible destino",
+        "relation": "关系 beziehung verbindung relación",
+        "depth": "深度 层数 tiefe profondeur profundidad",
+        "mode": "模式 modus modo",
+        "pattern": "模板 muster motif patrón",
+        "prompt": "提示 提示词 hinweis consigne",
+        "trigger": "触发器 触发条件 条件 auslöser déclencheur condición",
+        "history": "历史 版本 verlauf historique historial",
+        "path": "路径 pfad chemin ruta",
+        "conversation": "会话 gespräch unterhaltung conversación",
+        "metadata": "元数据 metadaten métadonnées metadatos",
+    }.items()
+    for word in words.split()
+}
+"""Names in other languages, as `fold` writes them."""
+
+VALUES: Mapping[str, str] = {
+    word: english
+    for english, words in {
+        "observation": "观察 笔记 备注 记录 beobachtung notiz anmerkung remarque observación nota",
+        "fact": "事实 fakt tatsache fait hecho",
+        "decision": "决定 决策 entscheidung beschluss décision decisión",
+        "preference": "偏好 喜好 vorliebe präferenz préférence preferencia",
+        "error": "错误 故障 fehler erreur faute",
+        "problem": "问题 problème problema",
+        "learning": "经验 学习 知识 erkenntnis lehre leçon lección aprendizaje",
+        "pattern": "规律 模式 规则 muster regel règle regla patrón",
+        "memory": "记忆 erinnerung mémoire souvenir memoria",
+        "turn": "对话 轮次 gespräch",
+        "woken": "提醒",
+        "all": "全部 所有 一切 alle alles tout tous toutes todos todas",
+        "high": "hoch élevé élevée haute alto alta",
+        "low": "niedrig gering faible bas basse bajo baja",
+        "medium": "mittel moyen moyenne medio media",
+        "very high": "sehrhoch trèshaute trèsélevé muyalta",
+        "global": "全局 用户 benutzer utilisateur usuario",
+        "project": "项目 projekt projet proyecto",
+        "session": "会话 sitzung sesión",
+        "shared": "共享 geteilt gemeinsam partagé compartido",
+        "semantic": "语义",
+        "keyword": "关键词 stichwort motclé",
+        "related to": "相关 verwandt lié relacionado",
+        "causes": "导致 引起 verursacht bewirkt cause causa",
+        "solves": "解决 löst résout resuelve",
+        "depends on": "依赖 取决于 hängtabvon abhängigvon dépendde dependede",
+        "contradicts": "矛盾 widerspricht contredit contradice",
+        "extends": "扩展 erweitert étend extiende",
+        "supersedes": "取代 替代 ersetzt remplace reemplaza",
+        "out": "出 ausgehend sortant saliente",
+        "in": "入 eingehend entrant entrante",
+        "both": "双向 beide deux ambos",
+    }.items()
+    for word in words.split()
+}
+"""Values of closed sets in other languages."""
+
+SAME_VALUE: Mapping[str, Mapping[str, str]] = {
+    "type": {
+        word: type
+        for type, words in {
+            "observation": "fact note notes info information context statement knowledge general other "
+            "memory data reference summary",
+            "decision": "choice architecture adr agreement plan",
+            "learning": "lesson insight discovery tip howto knowhow takeaway finding",
+            "error": "bug issue problem fix bugfix solution failure incident warning pitfall gotcha",
+            "pattern": "rule convention habit workflow procedure process routine policy practice guideline standard",
+            "preference": "like dislike taste opinion",
+        }.items()
+        for word in words.split()
+    },
+    "direction": {
+        **dict.fromkeys(("outgoing", "outbound", "forward", "from"), "out"),
+        **dict.fromkeys(("incoming", "inbound", "backward", "to"), "in"),
+        **dict.fromkeys(("any", "all", "either"), "both"),
+    },
+    "relation": {
+        **dict.fromkeys(("replaces", "replace", "updates", "overrides"), "supersedes"),
+        **dict.fromkeys(("fixes", "resolves", "answers"), "solves"),
+        **dict.fromkeys(("requires", "needs", "uses"), "depends_on"),
+        **dict.fromkeys(
+            ("relates to", "related", "links to", "connected to", "similar to", "associated with"),
+            "related_to",
+        ),
+        **dict.fromkeys(("conflicts with", "opposes", "disagrees with"), "contradicts"),
+        **dict.fromkeys(("leads to", "results in", "triggers"), "causes"),
+        **dict.fromkeys(("is a", "instance of"), "example_of"),
+        **dict.fromkeys(("elaborates", "refines", "details", "adds to"), "extends"),
+        "sums up": "summarizes",
+    },
+    "kinds": {
+        **dict.fromkeys(("prompt", "reminder", "long term", "long term memory", "trigger"), "woken"),
+        **dict.fromkeys(("conversation", "message", "chat"), "turn"),
+        **dict.fromkeys(("short term memory", "short"), "short_term"),
+        **dict.fromkeys(("key", "value"), "fact"),
+    },
+    "order": {
+        **dict.fromkeys(("newest", "recent", "date", "created", "latest"), "new"),
+        "alphabetical": "name",
+    },
+    "scope": {
+        **dict.fromkeys(("user", "everywhere", "personal"), "global"),
+        **dict.fromkeys(("local", "workspace", "repo"), "project"),
+        "team": "shared",
+        "chat": "session",
+    },
+    "mode": {
+        **dict.fromkeys(("vector", "embedding", "meaning", "similarity", "dense"), "semantic"),
+        **dict.fromkeys(("fulltext", "text", "words", "exact", "bm25", "lexical", "fts"), "keyword"),
+        **dict.fromkeys(("auto", "both", "default", "mixed"), "hybrid"),
+    },
+}
+"""Words that mean only one value of a closed set, or come nearest to it: a note tells how they were read."""
+
+EVERY = frozenset({"all", "any", "every", "everything", "max", "maximum", "unlimited", "no limit", "nolimit"})
+"""What is written for a filter that shall let everything pass."""
