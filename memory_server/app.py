@@ -60,9 +60,9 @@ from memory_server.transfer.exporting import ExportService
 from memory_server.transfer.importing import ImportService
 from memory_server.transfer.merging import MergeService
 from memory_server.transfer.transcripts import TranscriptService
-from memory_server.triggers import TriggerEngine
 from memory_server.triggers.effort import Effort
-from memory_server.triggers.lazy import LazyEngine
+from memory_server.triggers.engine import Engine
+from memory_server.triggers.javascript.sandbox import Sandbox
 
 
 def _nobody_hears(_done: int, _total: int) -> None:
@@ -89,7 +89,7 @@ class Services:
         # Two engines, so that no call waits for the JavaScript worker while a hook does: see `RemindingService`.
         self.effort = Effort()
         self.triggers = tuple(
-            LazyEngine(lambda: _engine(settings, self.queue, self.effort), self.effort) for _ in range(2)
+            Engine(Sandbox(settings.zone, self.effort), Nearness(self.queue)) for _ in range(2)
         )
         self.user_words = user_words.read(settings.dictionary, settings.stop_words)
         segmenter = JiebaSegmenter(settings.cache, self.user_words)
@@ -227,10 +227,3 @@ class Services:
 def build(settings: Settings, several: bool = False) -> Services:
     """Build the services; nothing is opened or loaded yet. `several`: they serve several people."""
     return Services(settings, several)
-
-
-def _engine(settings: Settings, queue: EmbeddingQueue, effort: Effort) -> TriggerEngine:
-    from memory_server.triggers.engine import Engine
-    from memory_server.triggers.javascript.sandbox import Sandbox
-
-    return Engine(Sandbox(settings.zone, effort), Nearness(queue))

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, PlainValidator, ValidationInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -68,8 +69,6 @@ def _reranker_address(url: str | None, info: ValidationInfo) -> str | None:
 
 
 def _zone(name: str) -> str:
-    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones  # few need it
-
     try:
         ZoneInfo(name.strip())
     except (ValueError, ZoneInfoNotFoundError):

@@ -196,7 +196,6 @@ UNBOUNDED = {
         "self._process.wait()",  # it has been killed
         "self._watch.join()",
     },
-    "triggers/lazy.py": {"Lock"},  # one thread imports the engine
 }
 """Waits without a bound of their own, and what bounds them. A new one takes `Places`, or `deadline.left()`."""
 

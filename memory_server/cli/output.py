@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+import click
+
 from memory_server.cli import terminal
 from memory_server.cli.hints import WORDS
 from memory_server.errors import Problem, told
@@ -80,8 +82,6 @@ def confirm(question: str, agreed: bool, flag: str) -> None:
     """
     if agreed:
         return
-    import click
-
     if not asks():
         raise click.UsageError(f"There is no terminal to ask on. To go on without the question, add {flag}.")
     click.confirm(question, abort=True, err=True)

@@ -8,6 +8,7 @@ from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
 from memory_server.mcp.workload import workload
+from memory_server.services.coverage import stored_coverage
 from memory_server.settings import Settings
 
 COLUMNS: Columns[CallLine] = (
@@ -52,8 +53,6 @@ def stats_command(settings: Settings, project: str | None, of_calls: bool, days:
     if of_calls:
         _tell_calls(settings, days, as_json)
         return
-    from memory_server.services.coverage import stored_coverage
-
     with opened(settings) as services:
         services.queue.go_without()
         statistics = services.memories.statistics(project, caller(settings))

@@ -6,6 +6,8 @@ from enum import IntEnum
 from functools import cache
 from typing import Any
 
+import re2
+
 from memory_server.domain.secret_values import is_key, is_password, is_strong
 from memory_server.language.lazy import lazy
 
@@ -113,8 +115,6 @@ def _value(text: str, start: int, end: int, name: _Name) -> tuple[int, int] | No
 
 @cache
 def _names() -> Any:
-    import re2  # 10 ms, and reading needs none of it
-
     options = re2.Options()
     options.case_sensitive = False
     return re2.compile(f"({_PASSWORDS})|({_KEYS})|({_COMMANDS})|(curl )|(authorization)", options)

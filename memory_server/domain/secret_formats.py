@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
+import re2
+
 from memory_server.domain.secret_values import entropy, is_made_up, is_placeholder, is_words
 
 _ALNUM = "[A-Za-z0-9]"
@@ -206,8 +208,6 @@ def _whole(pattern: str) -> re.Pattern[str]:
 @cache
 def _compiled() -> tuple[Any, dict[str | int, Format]]:
     """The anchors, and each format under its prefix or under the number of its anchor's group."""
-    import re2  # 10 ms, and reading needs none of it
-
     formats: dict[str | int, Format] = {}
     for kind, prefixes, alphabet, least in _PREFIXED:
         ends = "(?![A-Za-z0-9])" if alphabet in (_HEX, _LOW_HEX, _CAPITALS) else ""

@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+import re2
+
 from memory_server.language import keys
 
 _SLASHED = re.compile(r"/(?P<source>.+)/(?P<flags>[a-z]*)", re.DOTALL)
@@ -62,8 +64,6 @@ def parse(text: str) -> Pattern:
 
 
 def _compile(source: str, flags: set[str]) -> Any:
-    import re2  # takes 9 ms, and few calls need it
-
     options = re2.Options()
     options.log_errors = False
     options.max_mem = MAX_PROGRAM

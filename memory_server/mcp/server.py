@@ -43,6 +43,7 @@ from memory_server.mcp.compat import answer_completions, answer_resource_lists
 from memory_server.mcp.listed import reads_only
 from memory_server.mcp.observing import UNKNOWN, Observed, observed
 from memory_server.mcp.once import ListedOnce
+from memory_server.mcp.resources import TEXT, memory_of
 from memory_server.mcp.slots import Slots
 
 if TYPE_CHECKING:
@@ -181,8 +182,6 @@ class MemoryServer(MCPServer[Any]):
         self, uri: AnyUrl | str, context: Context[Any, Any] | None = None
     ) -> Iterable[ReadResourceContents] | InputRequiredResult:
         caller, method = self._caller(context), "resources/read"
-        from memory_server.mcp.resources import TEXT, memory_of
-
         read = partial(self._work.offers.resources.read, str(uri), caller)
         about = {"id": memory_of(str(uri))}
         text = await self._carried_out(method, read, caller, {"uri": visible(str(uri))}, about)

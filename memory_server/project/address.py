@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 _HELPER = re.compile(r"[\w+.-]+::")
 """The name of a remote helper before an address: `codecommit::…`."""
@@ -57,7 +58,7 @@ def is_address(text: str) -> bool:
 def local_path(url: str) -> str | None:
     """Return the path of a remote that is a folder on this machine, as git tells it from an address; else None."""
     if url.lower().startswith("file://"):
-        path = _decoded(re.sub(r"(?i)^file://(localhost)?", "", url))
+        path = unquote(re.sub(r"(?i)^file://(localhost)?", "", url))
         return path[1:] if _DRIVE.match(path[1:]) else path
     if is_path(url) or not (_HELPER.match(url) or _SCHEME.match(url) or _SCP.match(url)):
         return url
@@ -101,16 +102,8 @@ def _of_scp(location: str) -> tuple[str, str]:
     return place, path
 
 
-def _decoded(text: str) -> str:
-    if "%" not in text:
-        return text
-    from urllib.parse import unquote  # 2 ms, where there is something to decode
-
-    return unquote(text)
-
-
 def _path(path: str, host: str) -> str:
-    readable = "".join(filter(str.isprintable, _decoded(path)))
+    readable = "".join(filter(str.isprintable, unquote(path)))
     parts = [part for part in readable.split("/") if part not in ("", "~", ".")]
     if host in ("dev.azure.com", "ssh.dev.azure.com"):  # v3/owner/project/app, owner/project/_git/app
         parts = [part for part in parts[parts[:1] == ["v3"] :] if part != "_git"]

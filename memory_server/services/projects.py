@@ -20,6 +20,7 @@ from memory_server.domain.project import (
     default_conversation,
     folder_names,
 )
+from memory_server.domain.secrets import find_secret
 from memory_server.errors import Conflict, Invalid, Mend, NotFound
 from memory_server.language.nearest import meant
 from memory_server.project import NAME, NONE, Project, address, named, project_of
@@ -285,10 +286,6 @@ def _new_name(tx: Tx, project: Project) -> str:
 
 def _enter_key(tx: WriteTx, row: Known, project: Project) -> None:
     """Enter the key, but never one that holds a credential: then the folder stands for the project."""
-    from memory_server.domain.secrets import (
-        find_secret,
-    )  # its patterns take 15 ms, and reading needs none of them
-
     keys = () if project.is_given else (project.key, *project.paths)
     safe = next((key for key in keys if find_secret(key) is None), None)
     if safe is not None and tx.projects.find_by_key(safe) is None:

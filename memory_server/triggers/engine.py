@@ -115,6 +115,13 @@ class Engine:
 
     def judge(self, triggers: Sequence[str], situation: Situation, doubtful: int = 0) -> list[Outcome]:
         """The outcome of each, in the same order; the true ones are explained, and one that is judged alone."""
+        begin = time.monotonic()
+        try:
+            return self._explained(triggers, situation, doubtful)
+        finally:
+            self._sandbox.effort.add(evaluated=len(triggers), seconds=time.monotonic() - begin)
+
+    def _explained(self, triggers: Sequence[str], situation: Situation, doubtful: int) -> list[Outcome]:
         outcomes, meaning = self._judged(triggers, situation, doubtful)
         values = [
             (place, outcome)

@@ -156,8 +156,8 @@ class Sandbox:
 
     def __init__(self, time_zone: str | None = None, effort: Effort | None = None) -> None:
         """Starts no process yet. `time_zone` becomes the worker's variable TZ; it inherits nothing else. `effort`
-        counts the restarts of the worker."""
-        self._effort = effort or Effort()
+        counts what its triggers cost."""
+        self.effort = effort or Effort()
         self._had_child = False
         self._time_zone = time_zone
         self._child: Child | None = None
@@ -378,7 +378,7 @@ class Sandbox:
             self._child = child = Child(folder, self._time_zone)
         except OSError as error:
             raise Unstartable(f"the JavaScript worker cannot start: {error.strerror or error}") from error
-        self._effort.add(restarts=int(self._had_child))
+        self.effort.add(restarts=int(self._had_child))
         self._had_child = True
         if self._closing:
             self._drop()

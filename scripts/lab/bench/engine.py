@@ -26,6 +26,7 @@ from quality.measures import FIRST, rank  # noqa: E402
 from report import Report  # noqa: E402
 from server import Server, cpu_seconds, note, ours, wait_until_embedded  # noqa: E402
 
+from memory_server.domain.moment import timestamp  # noqa: E402
 from memory_server.front import running  # noqa: E402
 
 ROUNDS = 3
@@ -180,9 +181,11 @@ def a_hook(way: str) -> Figures:
 
 
 def first_questions(way: str) -> Figures:
-    """The questions of the own set, as the first calls of the very first start on a file that is filled, and later."""
+    """The held questions of the own set, as the first calls of the very first start on a file that is filled, and
+    later.
+    """
     ranks: dict[str, list[float]] = {"the first calls of the first start": [], "later": []}
-    for store in own.stores(held=False):
+    for store in own.stores(held=True):
         with windows(way) as shared:
             filling = shared.open()
             names: dict[int, list[str]] = {}
@@ -192,6 +195,8 @@ def first_questions(way: str) -> Figures:
                     "type": memory_type(stored).value,
                     "project": stored.project or "",
                 }
+                if stored.time:
+                    arguments["occurred_at"] = timestamp(stored.time)
                 names.setdefault(filling.call("memory_store", arguments)["id"], []).append(stored.id)
             wait_until_embedded(filling)
             shared.close()
