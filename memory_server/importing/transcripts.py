@@ -21,12 +21,13 @@ from memory_server.importing.values import moment
 
 NAME = "transcript"
 
-PROMPT, REPLY, COMMAND = 800, 1_200, 120
-"""Characters that are kept of what the person typed, of all that the assistant said, and of a command: the first and
-the last half of them."""
+PROMPT, COMMAND, FILES = 600, 100, 10
+"""Characters that are kept of what the person typed, and of a command, the first and the last half of them; and files
+of a turn."""
 
-COMMANDS, FILES = 10, 15
-"""Commands of a turn that are kept, the last ones, and files."""
+SHARE, LEAST, MOST = 150, 600, 3_000
+"""Of how many bytes of a turn one character is kept of what the assistant said and did, two thirds of them said; at
+least and at most how many. With its words a character takes four bytes here, so that a file takes 5 % of its size."""
 
 LONGEST = 64 << 20
 """Bytes of a line that is read. A longer one holds an image or a whole log."""
@@ -52,6 +53,7 @@ class _Turn:
     """A turn while its lines are read; `commands` and their exit codes are known by the id of the call."""
 
     start: int
+    end: int
     at: str
     prompt: str
     folder: str
@@ -105,8 +107,9 @@ def turns(path: Path, start: int = 0) -> Iterator[TurnRecord]:
             if turn is not None:
                 yield from _records(path, turn)
             client = "codex" if "payload" in entry else "claude-code"
-            turn = _Turn(place, moment(entry.get("timestamp")), prompt, folder, session, client)
+            turn = _Turn(place, place, moment(entry.get("timestamp")), prompt, folder, session, client)
         elif turn is not None:
+            turn.end = place
             _take(turn, entry)
     if turn is not None:
         yield from _records(path, turn)
@@ -219,15 +222,11 @@ def _within(file: str, folder: str) -> str:
 
 def _records(path: Path, turn: _Turn) -> Iterator[TurnRecord]:
     """Yield what the person typed; and what the assistant said with what it did, if it did anything."""
-    commands = [
-        f"$ {_shortened(redacted(' '.join(command.split())), COMMAND)}"
-        + (f" (exit {turn.exits[id]})" if turn.exits.get(id) else "")
-        for id, command in list(turn.commands.items())[-COMMANDS:]
-    ]
-    files = [f"changed: {', '.join(list(turn.files)[:FILES])}"] if turn.files else []
-    reply = _shortened(redacted("\n".join(turn.replies)), REPLY)
+    room = min(MOST, max(LEAST, (turn.end - turn.start) // SHARE))
     prompt = _shortened(redacted(turn.prompt), PROMPT)
-    for role, text in (("user", prompt), ("assistant", "\n".join(filter(None, [reply, *commands, *files])))):
+    reply = _shortened(redacted("\n".join(turn.replies)), room * 2 // 3)
+    message = "\n".join([*filter(None, [reply]), *_actions(turn, room // 3)])
+    for role, text in (("user", prompt), ("assistant", message)):
         if text:
             yield TurnRecord(
                 f"{path}#{turn.start:012}{role[0]}",
@@ -238,6 +237,25 @@ def _records(path: Path, turn: _Turn) -> Iterator[TurnRecord]:
                 created_at=turn.at,
                 created_by=f"{turn.client} {TRANSCRIPT}",
             )
+
+
+def _actions(turn: _Turn, room: int) -> list[str]:
+    """Return the commands and the files of a turn, a line each; the last ones if not all have room, and one always."""
+    lines = [
+        f"$ {_shortened(redacted(' '.join(command.split())), COMMAND)}"
+        + (f" (exit {turn.exits[id]})" if turn.exits.get(id) else "")
+        for id, command in turn.commands.items()
+    ]
+    if turn.files:
+        lines.append(f"changed: {', '.join(list(turn.files)[:FILES])}")
+    left = room
+    fitting: list[str] = []
+    for line in reversed(lines):
+        left -= len(line)
+        if left < 0 and fitting:
+            break
+        fitting.insert(0, line)
+    return fitting
 
 
 def _shortened(text: str, most: int) -> str:
