@@ -1,6 +1,6 @@
 """`memory-server import` and `merge`: take over what other memory programs, or another file, know."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from memory_server.sqlite import temporary
 
 if TYPE_CHECKING:
     from memory_server.app import Services
+    from memory_server.importing.opened import Format, Opened
     from memory_server.transfer.importing import Imported
 
 TITLE = "a database of memory-server"
@@ -23,9 +24,14 @@ TITLE = "a database of memory-server"
 
 @verb(
     "import",
-    examples=("memory-server import ~/memory.jsonl", "memory-server import notes/ --project shop --dry-run"),
+    examples=(
+        "memory-server import",
+        "memory-server import ~/memory.jsonl",
+        "memory-server import notes/ --project shop --dry-run",
+    ),
 )
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, metavar="[PATH...]", type=click.Path(path_type=Path))
+@click.option("--all", "takes_all", is_flag=True, help="Without a path: import all that is found, unasked.")
 @click.option(
     "--from", "form", metavar="FORMAT", help="Default: recognised by the content. A wrong name lists all."
 )
@@ -39,6 +45,7 @@ TITLE = "a database of memory-server"
 def import_command(
     settings: Settings,
     paths: tuple[Path, ...],
+    takes_all: bool,
     form: str | None,
     project: str | None,
     dry_run: bool,
@@ -46,14 +53,22 @@ def import_command(
 ) -> int:
     """Import the memories of other programs, account exports of Claude and ChatGPT, or an export of this program.
 
-    It only reads the source. Importing it again adds nothing.
+    It only reads the source. Importing it again adds nothing. Without a path it lists what other programs keep in your
+    home folder, and asks what to import.
     """
-    from memory_server.cli import summary
+    from memory_server.cli import machine, summary
     from memory_server.importing import transcripts
     from memory_server.importing.formats import recognised
     from memory_server.transfer.importing import Source
 
-    sources = [(path, *recognised(path, form)) for path in paths]
+    if paths:
+        if takes_all:
+            raise click.UsageError("--all goes without a path.")
+        sources = [(path, *recognised(path, form)) for path in paths]
+    else:
+        sources = list(_known(machine.chosen(takes_all), form))
+        if not sources:
+            return 0
     by = caller(settings)
     parts: list[tuple[str, str, Imported]] = []
     with tried(settings, dry_run) as services:
@@ -76,6 +91,17 @@ def import_command(
     if as_json:
         output.as_json(summary.answer(parts, dry_run))
     return int(any(done.refused for _, _, done in parts))
+
+
+def _known(paths: Iterable[Path], form: str | None) -> "Iterator[tuple[Path, Format, Opened]]":
+    """Yield the paths whose format is known; tell of each other one why it is left out."""
+    from memory_server.importing.formats import recognised
+
+    for path in paths:
+        try:
+            yield path, *recognised(path, form)
+        except MemoryServerError as error:
+            output.note(f"Left out: {error.problem.text}")
 
 
 @verb("merge", examples=("memory-server merge laptop.db", "memory-server merge laptop.db --dry-run"))

@@ -204,11 +204,7 @@ def test_what_is_kept_of_a_turn_is_bounded(services: Services, tmp_path: Path) -
     )
     took(services, tmp_path)
     assert len(texts(services)[0]) < transcripts.PROMPT + 20
-    assert (
-        transcripts.LEAST
-        < len(texts(services)[1])
-        < path.stat().st_size // 100
-    )
+    assert transcripts.LEAST < len(texts(services)[1]) < path.stat().st_size // 100
 
 
 def test_a_session_that_was_deleted_goes(services: Services, tmp_path: Path) -> None:

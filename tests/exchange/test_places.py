@@ -1,0 +1,129 @@
+"""`import` without a path: a made-up home folder is listed by name, and what is ticked is taken in."""
+
+import io
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from memory_server.cli import machine, output
+from memory_server.importing.places import Place, places
+from tests.exchange.conftest import Run
+from tests.exchange.sources import FIXTURES
+
+SESSION = "f9fde369-0ed9-4b20-8e71-f231071dc618"
+
+
+def put(path: Path, text: str = "- Use tabs\n") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    os.utime(path, (1_750_000_000, 1_750_000_000))
+    return path
+
+
+@pytest.fixture
+def home(user_folders: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home folder in which most programs of the table keep something."""
+    home = tmp_path / "home"
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setitem(user_folders, "HOME", str(home))
+    shutil.copytree(FIXTURES / "transcripts/claude-code", home / ".claude")
+    shutil.copytree(FIXTURES / "transcripts/codex", home / ".codex")
+    put(home / ".claude/projects/-srv-shop/memory/tabs.md")
+    put(home / ".claude/CLAUDE.md")
+    put(home / "shop/AGENTS.md", "- Release on Tuesdays\n")
+    put(home / "shop/memory-bank/progress.md", "- The crane is painted\n")
+    put(home / "vault/Lamp.md", "The lamp is red\n")
+    put(home / "notes/Pier.md", "---\ntitle: Pier\ntype: note\npermalink: pier\n---\n- [fact] The pier is long\n")
+    shutil.copy(FIXTURES / "server-memory.jsonl", home / "graph.jsonl")
+    server = {"env": {"MEMORY_FILE_PATH": str(home / "graph.jsonl")}}
+    put(
+        home / ".claude.json", json.dumps({"projects": {str(home / "shop"): {}}, "mcpServers": {"m": server}})
+    )
+    put(home / ".config/obsidian/obsidian.json", json.dumps({"vaults": {"a": {"path": str(home / "vault")}}}))
+    put(home / ".basic-memory/config.json", json.dumps({"projects": {"main": str(home / "notes")}}))
+    put(home / "Downloads/data-2026-01-02-03-04-05-batch-0000.zip", "no zip")
+    return home
+
+
+def names(listed: list[Place], home: Path) -> list[str]:
+    return [
+        f"{place.program}, {place.what}: {' '.join(str(path.relative_to(home)) for path in place.paths)}"
+        for place in listed
+    ]
+
+
+def test_each_place_is_listed_with_its_files(home: Path) -> None:
+    listed = places(home)
+    assert names(listed, home) == [
+        "Claude Code, transcripts: .claude/projects",
+        "Claude Code, memories: .claude/projects/-srv-shop/memory",
+        "Claude Code, instructions: .claude/CLAUDE.md",
+        "Codex, transcripts: .codex/sessions",
+        "Claude, account export: Downloads/data-2026-01-02-03-04-05-batch-0000.zip",
+        "server-memory, graph: graph.jsonl",
+        "projects, instructions and memory banks: shop/AGENTS.md shop/memory-bank",
+        "basic-memory, notes: notes",
+        "Obsidian, vaults: vault",
+    ]
+    assert [place.files for place in listed] == [1, 1, 1, 1, 1, 1, 2, 1, 1]
+    assert (listed[1].first, listed[1].last) == (1_750_000_000, 1_750_000_000)
+
+
+def test_what_lies_outside_the_home_folder_is_no_place(home: Path, tmp_path: Path) -> None:
+    before = names(places(home), home)
+    outside = put(tmp_path / "outside/CLAUDE.md").parent
+    (home / ".codex/AGENTS.md").symlink_to(outside / "CLAUDE.md")
+    vaults = {"a": {"path": str(home / "vault")}, "b": {"path": str(outside)}, "c": {"path": "../../outside"}}
+    put(home / ".config/obsidian/obsidian.json", json.dumps({"vaults": vaults, "d": {"path": str(home)}}))
+    assert names(places(home), home) == before
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", "[" * 200_000, '{"projects": 7, "vaults": [1]}', "\x00"])
+def test_a_configuration_that_cannot_be_read_names_nothing(home: Path, text: str) -> None:
+    for name in (".claude.json", ".config/obsidian/obsidian.json", ".basic-memory/config.json"):
+        put(home / name, text)
+    put(home / ".codex/config.toml", text)
+    assert len(places(home)) == 5
+
+
+def test_nothing_is_read_unless_somebody_says_so(home: Path, run: Run, tmp_path: Path) -> None:
+    db = tmp_path / "memory.db"
+    done = run(db, "import")
+    assert (done.code, done.out) == (0, "")
+    assert "  1  Claude Code, transcripts: 1 file, " in done.err
+    banks = "projects, instructions and memory banks: 2 files, 2025-06-15, ~/shop/AGENTS.md and 1 more"
+    assert f"  7  {banks}\n" in done.err
+    assert done.err.endswith("Nothing was read. --all imports all of it; or name a path.\n")
+    assert not db.exists()
+
+
+def test_all_is_taken_in_once_and_what_cannot_be_read_is_named(home: Path, run: Run, tmp_path: Path) -> None:
+    db = tmp_path / "memory.db"
+    first = run(db, "import", "--all", "--json")
+    assert first.code == 0
+    assert [source["format"] for source in first.summary["sources"]] == [
+        "transcript", "markdown", "markdown", "transcript", "server-memory", "markdown", "markdown",
+        "basic-memory", "markdown",
+    ]  # fmt: skip
+    assert "batch-0000.zip is of no format that is known." in first.err
+    assert first.summary["added"] > 15
+    again = run(db, "import", "--all", "--json").summary
+    assert (again["added"], again["updated"]) == (0, 0)
+
+
+def test_numbers_choose_among_the_places(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(output, "asks", lambda: True)
+    for answer, expected in (("none", []), ("", []), ("x\n99\n3, 2 3", ["CLAUDE.md", "memory"])):
+        monkeypatch.setattr("sys.stdin", io.StringIO(f"{answer}\n"))
+        assert [path.name for path in machine.chosen(False)] == expected
+    assert "'99' is none of that." in capsys.readouterr().err
+
+
+def test_all_goes_without_a_path(run: Run, tmp_path: Path) -> None:
+    done = run(tmp_path / "memory.db", "import", "--all", tmp_path)
+    assert (done.code, done.err.splitlines()[-1][-26:]) == (2, "--all goes without a path.")
