@@ -1,6 +1,5 @@
 """`memory-server import` without a path: shows what other programs keep on this machine, and asks what to take."""
 
-import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,7 +35,7 @@ def _ticked(on_machine: Sequence[Place]) -> list[Place]:
             return list(on_machine) if words == ["all"] else []
         if words and all(word.isdecimal() and 1 <= int(word) <= len(on_machine) for word in words):
             return [on_machine[int(word) - 1] for word in dict.fromkeys(words)]
-        print(f"{answer!r} is none of that.", file=sys.stderr)
+        output.note(f"{answer!r} is none of that.")
 
 
 def _line(place: Place, home: Path) -> str:

@@ -64,8 +64,8 @@ def redacted(text: str) -> str:
     for kind, start, end in sorted(places, key=lambda place: place[1]):
         if start >= last:
             parts.append(f"{text[last:start]}[{kind} was here]")
-            rest = _REST_OF_A_KEY if kind == "a private key" else _REST
-            match = rest.match(text, end)
+            behind = _REST_OF_A_KEY if kind == "a private key" else _REST
+            match = behind.match(text, end)
             last = end if match is None else match.end()
     text = "".join([*parts, text[last:]])
     return "[a credential was here]" if find_secret(text) else text

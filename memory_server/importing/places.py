@@ -77,7 +77,7 @@ LARGEST = 20 << 20
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a program keeps on this machine: the paths to import, how many files, changed first and last in seconds."""
+    """Files of a program on this machine: paths to import, how many, and when the first and the last was changed."""
 
     program: str
     what: str
@@ -91,14 +91,14 @@ def places(home: Path) -> list[Place]:
     """Return the places that have files, in the order of the table."""
     root = home.resolve()
     paths: dict[tuple[str, str], dict[Path, list[float]]] = {}
-    taken: set[Path] = set()
+    listed: set[Path] = set()
     for program, what, path, pattern in _candidates(home):
         real = path.resolve()
-        if real in taken or real == root or not real.is_relative_to(root):
+        if real in listed or real == root or not real.is_relative_to(root):
             continue
         changed = [file.stat().st_mtime for file in _files(path, pattern)]
         if changed:
-            taken.add(real)
+            listed.add(real)
             paths.setdefault((program, what), {})[path] = changed
     return [_place(program, what, changed) for (program, what), changed in paths.items()]
 

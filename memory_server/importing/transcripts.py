@@ -138,7 +138,7 @@ def _entries(path: Path, start: int) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _skip_line(file: Any) -> None:
-    while (rest := file.readline(LONGEST)) and not rest.endswith(b"\n"):
+    while (piece := file.readline(LONGEST)) and not piece.endswith(b"\n"):
         pass
 
 

@@ -65,6 +65,7 @@ class TranscriptService:
         outcomes: Counter[Outcome] = Counter()
         turns = transcripts.turns(path, start)
         while batch := list(islice(turns, AT_ONCE)):
+            run.steps.clear()  # it is no event
             with self.database.write() as tx:
                 outcomes.update(map(partial(_taken, run, tx), batch))
         return outcomes

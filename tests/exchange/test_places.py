@@ -36,7 +36,10 @@ def home(user_folders: dict[str, str], tmp_path: Path, monkeypatch: pytest.Monke
     put(home / "shop/AGENTS.md", "- Release on Tuesdays\n")
     put(home / "shop/memory-bank/progress.md", "- The crane is painted\n")
     put(home / "vault/Lamp.md", "The lamp is red\n")
-    put(home / "notes/Pier.md", "---\ntitle: Pier\ntype: note\npermalink: pier\n---\n- [fact] The pier is long\n")
+    put(
+        home / "notes/Pier.md",
+        "---\ntitle: Pier\ntype: note\npermalink: pier\n---\n- [fact] The pier is long\n",
+    )
     shutil.copy(FIXTURES / "server-memory.jsonl", home / "graph.jsonl")
     server = {"env": {"MEMORY_FILE_PATH": str(home / "graph.jsonl")}}
     put(
