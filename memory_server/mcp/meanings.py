@@ -81,6 +81,8 @@ TOOLS: Mapping[tuple[str, str], _Tools] = {
     ("delete", "trigger"): ("delete_long_term_memory",),
     ("delete", "short"): ("delete_short_term_memories",),
     ("list", "reminder"): ("list_long_term_memories",),
+    ("find", "reminder"): ("list_long_term_memories",),
+    ("get", "reminder"): ("get_memory_context",),
     ("update", "reminder"): ("remind",),
     ("delete", "reminder"): ("delete_long_term_memory",),
 }
@@ -89,6 +91,7 @@ OWN_WORDS: Mapping[str, _Tools] = {
     **dict.fromkeys(("related", "similar", "neighbours", "neighbors"), ("memory_related",)),
     **dict.fromkeys(("resume", "briefing", "session", "context", "bootstrap"), ("smart_resume",)),
     **dict.fromkeys(("stats", "status", "statistics", "health"), ("memory_stats",)),
+    "remind": ("remind",),
     **dict.fromkeys(("link", "connect", "relate"), ("graph_connect",)),
     **dict.fromkeys(("graph", "explore", "traverse", "walk"), ("graph_explore",)),
 }
@@ -129,7 +132,8 @@ TRIALS = frozenset({"dryrun", "preview", "simulate", "trial", "testonly", "noop"
 """Arguments that ask to see only what would happen."""
 
 _OF_MEMORY = _NO_WORDS | frozenset(
-    "note notes knowledge info information statement observation item items to the a my all new by id in from".split()
+    "note notes knowledge info information statement observation item items to the a my all new by id in from start "
+    "begin me project".split()
 )
 """Words of a tool's name that say no more than that it is about memories."""
 

@@ -65,6 +65,8 @@ def _number(value: Any, schema: Mapping[str, Any]) -> Any:
     low, high = schema["minimum"], schema["maximum"]
     if schema["type"] == "number":
         return value / 100 if high < value <= 100 else min(max(value, low), high)
+    if high == 10 and value > high:
+        return int(min(max(value / 10, low), high) + 0.5)  # of 100
     return int(min(max(value, low), high) + 0.5)
 
 

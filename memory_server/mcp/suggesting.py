@@ -10,9 +10,12 @@ from pydantic_core import ErrorDetails
 from memory_server.mcp import refusals
 from memory_server.mcp.forgiving.calls import Call
 from memory_server.mcp.forgiving.conversation import UnclearError
-from memory_server.mcp.forgiving.names import suggested
+from memory_server.mcp.forgiving.names import fold, suggested
 from memory_server.mcp.forgiving.values import understood
 from memory_server.mcp.mending import mended
+
+LETTERS = {"key": "f:", "name": "w:", "turnid": "t", "factkey": "f:"}
+"""Names that say of which kind a thing is, and what stands before its ref."""
 
 WHOLE = 200
 """Characters of JSON up to which a call repeats a value. A longer one is named only: a model may copy the call, and
@@ -81,7 +84,10 @@ def _carried(
         if isinstance(inside.get("key"), list):
             inside["key"] = inside["key"][0]
             lacking.partial.append(name)
-        if not inside and isinstance(value, str) and "metadata" in properties and "type" in properties:
+        if not inside and isinstance(value, str) and "refs" in properties and fold(name) in LETTERS:
+            inside = {"refs": [f"{LETTERS[fold(name)]}{value}"]}
+        is_detail = isinstance(value, str) and not fold(name).startswith(("ttl", "expir", "valid"))
+        if not inside and is_detail and {"metadata", "type"} <= properties.keys():
             metadata = {**call.arguments.get("metadata", {}), **carried.get("metadata", {})}
             inside = {"metadata": {**metadata, name: value}}
         if inside and not {error["loc"][0] for error in errors(inside)} & inside.keys():

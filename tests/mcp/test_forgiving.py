@@ -177,6 +177,28 @@ async def test_no_tool_is_run_under_another_name(server: Servers) -> None:
         assert len((await call(client, "retrieveMemories", query="m"))["memories"]) == 2
 
 
+async def test_a_deletion_that_shall_only_be_shown_is_refused_without_a_call_to_copy(server: Servers) -> None:
+    async with server() as client:
+        id = (await call(client, "memory_store", content="x", type="error"))["id"]
+        for tool, arguments in (
+            ("memory_delete", {"id": id}),
+            ("cleanup_memories", {}),
+            ("forget", {"refs": [id]}),
+        ):
+            text = await refusal(client, tool, **arguments, dry_run=True)
+            assert text.endswith(f"Nothing was changed: `{tool}` cannot only show what it would delete.")
+        assert (await call(client, "memory_get", ids=[id]))["missing"] == []
+
+
+async def test_a_harmless_tool_is_run_under_a_name_that_means_it(server: Servers) -> None:
+    async with server() as client:
+        stored = await call(client, "mcp__memory__store_memory", text="The port is 5433", source="the wiki")
+        assert "`mcp__memory__store_memory` was read as `memory_store`" in stored["note"]
+        memory = (await call(client, "functions.memory_get", ids="#1"))["memories"][0]
+        assert (memory["type"], memory["metadata"]) == ("observation", {"source": "the wiki"})
+        await refusal(client, "fly_to_the_moon", text="now")
+
+
 async def test_messages_are_typed_in_each_schema(client: Client) -> None:
     for tool in (await client.list_tools()).tools:
         for name, schema in tool.input_schema.get("properties", {}).items():

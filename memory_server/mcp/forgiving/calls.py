@@ -8,11 +8,9 @@ from pydantic_core import from_json
 
 from memory_server.mcp.forgiving.conversation import UnclearError
 from memory_server.mcp.forgiving.names import ENVELOPES, fold, is_idle, parameter
-from memory_server.mcp.forgiving.together import arrange, joined
+from memory_server.mcp.forgiving.shapes import shaped
+from memory_server.mcp.forgiving.together import arrange
 from memory_server.mcp.forgiving.values import ABSENT, understood
-
-PREFIXES = frozenset({"prefix", "startswith"})
-"""Names of a pattern that are read as what a text begins with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,8 @@ def understand(tool: str, schema: Mapping[str, Any], arguments: Mapping[str, Any
     call = Call()
     properties: Mapping[str, Any] = schema.get("properties", {})
     required = frozenset(schema.get("required", ()))
-    sent = joined(tool, properties, _unwrapped(tool, properties, required, arguments, call.notes))
+    unwrapped = _unwrapped(tool, properties, required, arguments, call.notes)
+    sent = shaped(properties, unwrapped, call.notes)
     names = frozenset(map(fold, properties))
     for written, value in sorted(sent.items(), key=lambda item: fold(item[0]) not in names):
         name = parameter(tool, written, properties)
@@ -73,6 +72,8 @@ def _unwrapped(
             value = from_json(value)
         except ValueError:
             return arguments
+    if isinstance(value, list) and len(value) == 1 and parameter(tool, name, properties) is None:
+        (value,) = value
     if not isinstance(value, dict):
         return arguments
     inside = {parameter(tool, key, properties) for key in value}
@@ -84,8 +85,6 @@ def _unwrapped(
 
 def _take(call: Call, name: str, written: str, value: Any, kind: Mapping[str, Any], *, reads: bool) -> None:
     notes: list[str] = []
-    if fold(written) in PREFIXES and isinstance(value, str) and value.strip() and "*" not in value:
-        value = f"{value.strip()}*"
     try:
         meant = understood(name, value, kind, notes, filters=reads)
     except UnclearError as error:

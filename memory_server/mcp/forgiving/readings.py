@@ -26,6 +26,9 @@ GRADES: Mapping[str, int] = {
 }
 """Words for an importance of 1 to 10."""
 
+TEXTS = (["text"], ["query"], ["question"], ["content"])
+"""Keys of an object that is no more than its text."""
+
 USER, ALL = "the user's, for all projects", "all projects"
 
 PROJECT_WORDS: Mapping[str, str] = {
@@ -48,7 +51,7 @@ def importance(name: str, value: Any, notes: list[str], _: bool) -> Any:
         return 10
     if isinstance(value, bool) or not isinstance(value, str | float):
         return value
-    text = unicodedata.normalize("NFKC", str(value)).strip()
+    text = unicodedata.normalize("NFKC", str(value)).strip().removeprefix(">=").removeprefix("≥").strip()
     if text.isdigit():
         return value
     word = FOREIGN.get(fold(text), text)
@@ -69,7 +72,13 @@ def importance(name: str, value: Any, notes: list[str], _: bool) -> Any:
 
 
 def question(name: str, value: Any, notes: list[str], _: bool) -> Any:
-    """Read a list of texts as one query that asks all of them."""
+    """Read a list of texts as one query that asks all of them, an object with a text as that text."""
+    if (
+        isinstance(value, dict)
+        and len(value) == 1
+        and fold(next(iter(value))) in ("text", "query", "question", "content")
+    ):
+        (value,) = value.values()
     texts = _listed(value)
     if texts is None:
         return value
@@ -87,7 +96,8 @@ def newest(name: str, value: Any, notes: list[str], reads: bool) -> Any:
 
 def project(name: str, value: Any, notes: list[str], reads: bool) -> Any:
     """Read `user`, `global` and `all` as what they say: they name no project."""
-    meaning = PROJECT_WORDS.get(fold(value)) if isinstance(value, str) else None
+    folded = fold(value) if isinstance(value, str) else ""
+    meaning = PROJECT_WORDS.get(FOREIGN.get(folded, folded))
     if meaning is None:
         return value
     everywhere = meaning is ALL and reads
@@ -129,6 +139,8 @@ def trigger(name: str, value: Any, notes: list[str], _: bool) -> Any:
     """Read a list of words as a trigger that is true where a message has one of them."""
     if not isinstance(value, list) or not value or not all(isinstance(key, str) and key for key in value):
         return value
+    if len(value) == 1 and "(" in value[0]:
+        return value[0]
     source = f"match_keys(messages, {json.dumps(value, ensure_ascii=False)})"
     notes.append(f"{name}: the list was read as {source}.")
     return source

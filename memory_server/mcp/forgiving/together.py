@@ -1,17 +1,14 @@
-"""Reads arguments that mean something only together: a date and a time, a relation the other way round, a query that
-is left out beside a filter."""
+"""Reads arguments that mean something only together: a relation the other way round, a query left out."""
 
 import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
 from memory_server.language.nearest import meant
+from memory_server.language.telling import telling
 from memory_server.language.type_words import type_of
-from memory_server.mcp.forgiving.names import fold, parameter
+from memory_server.mcp.forgiving.names import fold
 from memory_server.mcp.forgiving.values import choice_of
-from memory_server.mcp.forgiving.words import NAMES
-
-_DAYS, _TIMES = frozenset({"date", "day", "duedate"}), frozenset({"time", "hour", "clock"})
 
 REVERSED: Mapping[str, str] = {
     passive: relation
@@ -32,26 +29,19 @@ MUTUAL = frozenset({"related_to", "contradicts"})
 """Relations that say the same in both directions."""
 
 _PAIRS = frozenset({"ids", "memoryids", "memories", "nodes"})
-DETAILS = frozenset({"source", "url", "link", "author", "confidence", "reason", "origin", "file", "speaker"})
+DETAILS = frozenset(
+    "source url link author confidence reason origin file speaker title user userid agent agentid location person "
+    "reference".split()
+)
 """Arguments that say more about a memory: they are kept as its metadata."""
+
+SUMMARY = 300
+"""Characters of a message that stand for its summary."""
 
 _BETWEEN = re.compile(r"[\s/:>|,;]+")
 _KEY = re.compile(r"[\w.-]{1,200}")
 
 _TAG = re.compile(r"\w[\w .&'/:>-]{0,49}")
-
-
-def joined(tool: str, properties: Mapping[str, Any], sent: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the arguments with a day and a time of the day as one text, where both mean the same parameter."""
-    english = {
-        NAMES.get(fold(name), fold(name)): name for name, value in sent.items() if isinstance(value, str)
-    }
-    day = next((english[word] for word in _DAYS & english.keys()), None)
-    clock = next((english[word] for word in _TIMES & english.keys()), None)
-    if day is None or clock is None or parameter(tool, day, properties) != parameter(tool, clock, properties):
-        return sent
-    without_clock = {name: value for name, value in sent.items() if name != clock}
-    return {**without_clock, day: f"{sent[day]} {sent[clock]}"}
 
 
 def arrange(
@@ -69,6 +59,7 @@ def arrange(
         _key(required, arguments, unknown, notes)
     else:
         _query(properties, arguments, notes)
+        _summary(required, arguments, notes)
         _type(properties, required, arguments, notes)
 
 
@@ -117,6 +108,10 @@ def _key(
     """Read the only argument of another name as a key with its value."""
     if {"key", "value"} <= set(required) and not {"key", "value"} & arguments.keys() and len(unknown) == 1:
         ((key, value),) = unknown.items()
+        if isinstance(value, dict):
+            if len(value) != 1:
+                return
+            ((key, value),) = value.items()
         if _KEY.fullmatch(key):
             arguments |= {"key": key, "value": value}
             unknown.clear()
@@ -136,6 +131,19 @@ def _query(properties: Mapping[str, Any], arguments: dict[str, Any], notes: list
     elif "query" not in arguments:
         arguments["query"] = ""
         notes.append("query: left out, so the newest are listed.")
+
+
+def _summary(required: Collection[str], arguments: dict[str, Any], notes: list[str]) -> None:
+    """Use the message where its summary is left out: what tells most of it."""
+    message = arguments.get("message")
+    if (
+        "summary" in required
+        and not arguments.get("summary")
+        and isinstance(message, str)
+        and message.strip()
+    ):
+        arguments["summary"] = telling(message, SUMMARY)
+        notes.append("summary: left out, the message was used.")
 
 
 def _type(

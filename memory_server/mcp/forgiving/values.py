@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from memory_server.domain.handles import read as read_handle
 from memory_server.language.counts import whole
 from memory_server.language.telling import telling
 from memory_server.mcp.forgiving.conversation import UnclearError, understood_messages
@@ -29,7 +30,7 @@ _WORDS = {"memory": "m", "mem": "m", "turn": "t"}
 NAMED = {"key": "f", "name": "w"}
 """Parameters that take the text of a handle such as `[f current.task]`."""
 
-FILTERS = frozenset({"type", "relation", "kinds", "scope"})
+FILTERS = frozenset({"type", "relation", "kinds", "scope", "include_context"})
 """Filters without which everything passes."""
 
 SHOWN = 100
@@ -41,6 +42,7 @@ _WHOLE = re.compile(r"[+-]?\d{1,19}(?:\.0+)?")
 _NUMBER = re.compile(r"[+-]?\d{1,15}(?:\.\d{1,17})?")
 _HANDLE = re.compile(r"\[?\s*#?(?:([a-z]+)[\s_#:-]*|#?)(\d{1,19})\s*\]?", re.IGNORECASE)
 _NAMED_HANDLE = re.compile(r"\[([a-z]) (.+)\]")
+_UNIT = re.compile(r"\s*(?:results?|items?|memories|entries|tokens?|turns|hits|条|个|则)$", re.IGNORECASE)
 _PAIR = re.compile(r"([\w.-]{1,200})\s*[:=]\s*(?!//)(\S.*)")
 _QUOTED = re.compile(r"\[\s*'[^'\\]*'(?:\s*,\s*'[^'\\]*')*\s*\]")
 """A list of texts as Python writes it."""
@@ -67,12 +69,14 @@ def understood(name: str, value: Any, schema: Mapping[str, Any], notes: list[str
         return value
     if value is None or (schema.get("x-optional") and _says_nothing(value, schema)):
         return ABSENT
-    if kind not in ("array", "object"):
+    if kind not in ("array", "object") and schema.get("x-read") != "trigger":
         value = _one(value)
     if "x-read" in schema:
         value = READINGS[schema["x-read"]](name, value, notes, filters)
     if "x-time" in schema:
         value = understood_time(name, value, schema["x-time"], notes)
+        if value is None and schema.get("x-optional"):
+            return ABSENT
     if filters and schema.get("x-optional") and name in FILTERS and _is_every(value):
         notes.append(f"{name}: `{_one(value)}` was read as no filter.")
         return ABSENT
@@ -130,6 +134,7 @@ def _counted(name: str, value: Any, schema: Mapping[str, Any], notes: list[str])
     number = _whole(value)
     if not isinstance(number, str):
         return number
+    number = _UNIT.sub("", number)
     shows_all = name in CLAMPED and "maximum" in schema and _is_every(number)
     number = schema["maximum"] if shows_all else whole(number)
     if number is None:
@@ -160,6 +165,8 @@ def _flag(value: Any) -> Any:
 
 def _id(name: str, value: Any, handle: str, notes: list[str], *, words: bool) -> Any:
     """Read an id, with or without the letter of its kind; with `words` also in words."""
+    if isinstance(value, dict) and list(map(fold, value)) in (["id"], ["memoryid"], ["ref"]):
+        (value,) = value.values()
     number = _whole(value)
     if not isinstance(number, str):
         return number
@@ -200,7 +207,9 @@ def _decoded(value: Any, kind: type) -> Any:
 
 
 def _pairs(name: str, value: Any, notes: list[str]) -> Any:
-    """Read a list of {key, value} or of "key: value" as an object."""
+    """Read a list of {key, value} or of "key: value", or one of these, as an object."""
+    if isinstance(value, str) and _PAIR.fullmatch(value.strip()):
+        value = [value]
     if not isinstance(value, list) or not value:
         return value
     pairs = [_pair(item) for item in value]
@@ -240,6 +249,15 @@ def _split(name: str, value: str, items: Mapping[str, Any], notes: list[str]) ->
     if items.get("type") == "integer":
         parts = [part for part in _BETWEEN_NUMBERS.split(value.strip()) if part]
         return parts if all(_HANDLE.fullmatch(_even(part)) for part in parts) else [value]
+    handles = re.split(r"\s*(?:[,，、;；&+]|\b(?:and|und|et|y)\b|和)\s*", value.strip())
+    if name == "refs" and len(handles) > 1 and all(map(read_handle, handles)):
+        notes.append(f"{name}: the text was read as {len(handles)}: {' | '.join(handles)}.")
+        return handles
+    if "enum" in items or "x-values" in items:
+        value = re.sub(r"\s+(?:and|or|und|oder|et|ou)\s+|\s*[&|+/]\s*|[和与]", ",", value)
+    hashes = value.split()
+    if name == "tags" and len(hashes) > 1 and all(re.fullmatch(r"#\w[\w-]*", word) for word in hashes):
+        return [word[1:] for word in hashes]
     if _QUOTED.fullmatch(value.strip()):
         return re.findall(r"'([^']*)'", value)
     if value.strip().startswith("["):

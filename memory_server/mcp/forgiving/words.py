@@ -39,7 +39,7 @@ NAMES: Mapping[str, str] = {
         "prompt": "提示 提示词 hinweis consigne",
         "trigger": "触发器 触发条件 条件 auslöser déclencheur condición",
         "history": "历史 版本 verlauf historique historial",
-        "path": "路径 pfad chemin ruta",
+        "path": "路径 目录 文件夹 pfad ordner verzeichnis chemin dossier ruta carpeta",
         "conversation": "会话 gespräch unterhaltung conversación",
         "metadata": "元数据 metadaten métadonnées metadatos",
     }.items()
