@@ -57,7 +57,9 @@ def records(opened: Opened) -> Iterator[Record]:
         for verb, target in note.relations:
             target_id = ids.get(target.casefold()) or ids.get(target.casefold().replace(" ", "-"))
             if target_id is None:
-                yield Refusal(f"relation {note.title} {verb} {target}", f"there is no note {target}")
+                yield Refusal(
+                    f"relation {note.title} {verb} {target}", f"there is no note {target}", elsewhere=True
+                )
             else:
                 edges.append(EdgeRecord(note.id, target_id, relation(verb)))
     yield from edges

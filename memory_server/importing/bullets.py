@@ -67,13 +67,14 @@ def _of_file(opened: Opened) -> Iterator[Record]:
             continue
         contents.add(content)
         yield MemoryRecord(
-            hashed(content),
+            hashed(opened.place, content),
             content,
             memory_type(piece.heading, MemoryType.LEARNING),
             project=project,
             metadata=filled(file=opened.path.name, heading=piece.heading),
             created_at=changed,
             created_by=opened.path.name,
+            place=f"{opened.place}#{piece.heading}",
         )
 
 

@@ -33,6 +33,11 @@ class Opened:
         return self.path.is_dir()
 
     @cached_property
+    def place(self) -> str:
+        """The whole path: what stands in this file is known by it."""
+        return str(self.path.resolve())
+
+    @cached_property
     def head(self) -> str:
         """The first characters; nothing of a folder."""
         return "" if self.is_folder else self._read(HEAD).decode("utf-8-sig", errors="replace")

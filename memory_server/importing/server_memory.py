@@ -40,20 +40,22 @@ def records(opened: Opened) -> Iterator[Record]:
         name, kind = str(entity["name"]), str(entity.get("entityType") or "")
         observations = [str(text) for text in entity.get("observations") or []]
         if name in joined or not observations:
-            yield _memory(_entity(name), f"{name} ({kind})" if kind else name, name, kind)
+            yield _memory(opened, _entity(name), f"{name} ({kind})" if kind else name, name, kind)
         for text in observations:
             id = hashed(name, text)
-            yield _memory(id, f"{name}: {text}", name, kind)
+            yield _memory(opened, id, f"{name}: {text}", name, kind)
             if name in joined:
                 edges.append(EdgeRecord(id, _entity(name), "extends"))
     for item in relations:
         source, target, verb = str(item["from"]), str(item["to"]), str(item.get("relationType") or "")
         if not {source, target} <= names:
             missing = source if source not in names else target
-            yield Refusal(f"relation {source} {verb} {target}", f"there is no entity {missing}")
+            yield Refusal(
+                f"relation {source} {verb} {target}", f"there is no entity {missing}", elsewhere=True
+            )
             continue
         words = f"{source} {verb.replace('_', ' ')} {target}"
-        yield _memory(hashed(source, verb, target), words, source, "relation")
+        yield _memory(opened, hashed(source, verb, target), words, source, "relation")
         edges.append(EdgeRecord(_entity(source), _entity(target), relation(verb)))
     yield from edges
 
@@ -73,10 +75,15 @@ def _entity(name: str) -> str:
     return f"entity {hashed(name)}"
 
 
-def _memory(id: str, content: str, name: str, kind: str) -> MemoryRecord:
-    tags = (kind,) if kind else ()
+def _memory(opened: Opened, id: str, content: str, name: str, kind: str) -> MemoryRecord:
     return MemoryRecord(
-        id, content, memory_type(kind), tags=tags, metadata=filled(entity=name), created_by=NAME
+        id,
+        content,
+        memory_type(kind),
+        tags=(kind,) if kind else (),
+        metadata=filled(entity=name),
+        created_by=NAME,
+        place=f"{opened.place}#{name}",
     )
 
 

@@ -28,7 +28,7 @@ from memory_server.services import projects
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.storage.database import Database
 from memory_server.storage.tx import WriteTx
-from memory_server.transfer import events, taking
+from memory_server.transfer import ending, events, taking
 from memory_server.transfer.counts import of_event
 from memory_server.transfer.taking.run import Outcome, Run
 from memory_server.triggers import TriggerEngine
@@ -78,6 +78,7 @@ class _Tally:
     counts: dict[str, Counter[Outcome]] = field(default_factory=dict)
     refused: list[Refusal] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
+    damaged: bool = False
 
     def count(self, kind: str, outcome: Outcome) -> None:
         self.counts.setdefault(kind, Counter())[outcome] += 1
@@ -107,14 +108,15 @@ class ImportService:
         """
         tally = _Tally()
         named = None if project is None else projects.asked(project, caller)
-        run = Run.begin(self.database, source.name, source.records, Filing(caller, named))
+        run = Run.begin(self.database, source.name, source.path, source.records, Filing(caller, named))
         done = 0
         try:
             for batch in _batches(source.records()):
                 ready = [record for record in batch if self._passes(record, source.name, tally)]
-                self._write(run, source.path, ready, tally)
+                self._write(run, ready, tally)
                 done += len(batch)
                 progress(done, run.total)
+            self._end(run, tally)
         except MemoryServerError as error:
             raise broken_off(error, tally.result().written, Mend.IMPORT_AGAIN) from error
         self.queue.wake()
@@ -123,6 +125,7 @@ class ImportService:
     def _passes(self, record: Record, source: str, tally: _Tally) -> bool:
         """True if a record may be written; if not, it is counted and named with the reason."""
         unreadable = isinstance(record, Refusal)
+        tally.damaged |= isinstance(record, Refusal) and not record.elsewhere
         refusal = (Outcome.REFUSED, "") if unreadable else self._refused(record, source)
         if refusal is None:
             return True
@@ -150,7 +153,7 @@ class ImportService:
                 return Outcome.REFUSED, str(error)
         return None
 
-    def _write(self, run: Run, path: str, batch: list[Record], tally: _Tally) -> None:
+    def _write(self, run: Run, batch: list[Record], tally: _Tally) -> None:
         """Write a batch with what it does, all or nothing: what is counted is on disk."""
         outcomes: list[tuple[Record, Outcome | str]] = []
         run.steps.clear()
@@ -165,7 +168,7 @@ class ImportService:
                 outcomes.append((record, outcome))
             run.steps += events.places_since(tx, newest)
             if run.steps:
-                self._keep_event(run, tx, path, tally, outcomes)
+                self._keep_event(run, tx, tally, outcomes)
         for record, outcome in outcomes:
             if isinstance(outcome, Outcome):
                 tally.count(record.kind, outcome)
@@ -174,17 +177,29 @@ class ImportService:
                 tally.refused.append(Refusal(_name(record), outcome))
         tally.conflicts += run.told()
 
+    def _end(self, run: Run, tally: _Tally) -> None:
+        """End what the source has no more; where a part of it cannot be read, nothing ends."""
+        if run.own or not run.path or tally.damaged:
+            return
+        run.steps.clear()
+        with self.database.write() as tx:
+            ended = ending.end(run, tx, run.path)
+            for (kind, outcome), number in ended.items():
+                tally.counts.setdefault(kind, Counter())[outcome] += number
+            if run.steps:
+                self._keep_event(run, tx, tally, [])
+        tally.conflicts += run.told()
+
     def _keep_event(
         self,
         run: Run,
         tx: WriteTx,
-        path: str,
         tally: _Tally,
         outcomes: Sequence[tuple[Record, Outcome | str]],
     ) -> None:
         """Keep what a batch has done as a part of the event of the import."""
         if run.event is None:
-            run.event = tx.events.insert("imported", run.source, path, run.at, run.filing.caller)
+            run.event = tx.events.insert("imported", run.source, run.path, run.at, run.filing.caller)
         counts = {kind: Counter(counter) for kind, counter in tally.counts.items()}
         for record, outcome in outcomes:
             if isinstance(outcome, Outcome):

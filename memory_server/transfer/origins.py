@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from memory_server.domain.exchange.records import OWN, Origin, number_of, own_id, place
 from memory_server.storage.tx import Tx, WriteTx
@@ -113,9 +114,102 @@ def insert(tx: WriteTx, kind: str, id: int, origins: Iterable[Origin], place: st
     )
 
 
-def add(tx: WriteTx, kind: str, id: int, origin: Origin) -> int:
+BELOW: Final = """
+    substr(place, 1, length(:path)) = :path AND substr(place || '#', length(:path) + 1, 1) IN ('#', '/', '\\')
+"""
+"""The condition of what comes from a file, or from a file in a folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A row of `origins`: the place at which an item stands in its source."""
+
+    id: int
+    kind: str
+    item: int
+    source: str
+    source_id: str
+    digest: str
+    imported_at: str
+    place: str
+
+
+def below(tx: Tx, source: str, path: str) -> list[Placed]:
+    """Return the origins in a file, or in the files of a folder, in the order in which they came."""
+    rows = tx.statements.rows(
+        f"""
+        SELECT id, kind, item_id, source, source_id, digest, imported_at, place
+        FROM origins
+        WHERE source = :source AND place >= :path AND {BELOW}
+        ORDER BY id
+        """,
+        {"source": source, "path": path},
+    )
+    return [Placed(*row) for row in rows]
+
+
+def others(tx: Tx, origin: Placed) -> bool:
+    """True if another place, or another source, has the same item."""
+    other_id = tx.statements.value(
+        """
+        SELECT id
+        FROM origins
+        WHERE kind = :kind AND item_id = :item AND id <> :id AND (source <> :source OR place <> '')
+        LIMIT 1
+        """,
+        {"kind": origin.kind, "item": origin.item, "id": origin.id, "source": origin.source},
+    )
+    return other_id is not None
+
+
+def stand(tx: WriteTx, kind: str, source: str, id: str, place: str) -> None:
+    """Remember at which place an item stands now."""
+    tx.statements.send(
+        """
+        UPDATE origins
+        SET place = :place
+        WHERE kind = :kind AND source = :source AND source_id = :id AND place <> :place
+        """,
+        {"kind": kind, "source": source, "id": id, "place": place},
+    )
+
+
+def rename(tx: WriteTx, kind: str, source: str, old: str, new: str) -> None:
+    """Let an item be known by another id in its source."""
+    tx.statements.send(
+        "UPDATE origins SET source_id = :new WHERE kind = :kind AND source = :source AND source_id = :old",
+        {"kind": kind, "source": source, "old": old, "new": new},
+    )
+
+
+def rows(tx: Tx, kind: str, item: int) -> list[tuple[str, str, str, str, str]]:
+    """Return the origins of an item with their places, as they are kept where it ends."""
+    origin_rows = tx.statements.rows(
+        """
+        SELECT source, source_id, digest, imported_at, place, id
+        FROM origins
+        WHERE kind = :kind AND item_id = :item
+        ORDER BY id
+        """,
+        {"kind": kind, "item": item},
+    )
+    return [(source, id, digest, at, place) for source, id, digest, at, place, _ in origin_rows]
+
+
+def delete(tx: WriteTx, id: int) -> None:
+    tx.statements.send("DELETE FROM origins WHERE id = :id", {"id": id})
+
+
+def delete_of(tx: WriteTx, kind: str, item: int) -> None:
+    """Forget all origins of an item."""
+    tx.statements.send(
+        "DELETE FROM origins WHERE kind = :kind AND item_id = :item", {"kind": kind, "item": item}
+    )
+
+
+def add(tx: WriteTx, kind: str, id: int, origin: Origin, place: str) -> int:
     """Remember a further origin of an item; return the id of its row."""
-    insert(tx, kind, id, [origin])
+    insert(tx, kind, id, [origin], place)
     row_id = tx.statements.value(
         "SELECT id FROM origins WHERE kind = :kind AND source = :source AND source_id = :id",
         {"kind": kind, "source": origin.source, "id": origin.id},
@@ -124,11 +218,11 @@ def add(tx: WriteTx, kind: str, id: int, origin: Origin) -> int:
 
 
 def replace(tx: WriteTx, kind: str, id: int, origins: Sequence[Origin]) -> None:
-    """Let an item come from these origins alone."""
-    tx.statements.send(
-        "DELETE FROM origins WHERE kind = :kind AND item_id = :item", {"kind": kind, "item": id}
-    )
-    insert(tx, kind, id, origins)
+    """Let an item come from these origins alone, each at the place that it has in this source."""
+    places = {source: place for source, _, _, _, place in rows(tx, kind, id)}
+    delete_of(tx, kind, id)
+    for origin in origins:
+        insert(tx, kind, id, [origin], places.get(origin.source, ""))
 
 
 def keep_own(tx: WriteTx, kind: str, id: int, created_at: str, ids: Sequence[str]) -> None:

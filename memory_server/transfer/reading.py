@@ -64,6 +64,14 @@ def memories(tx: Tx, ids: Sequence[int], embedded: bool = False) -> list[MemoryR
     return _named(tx, "memory", ids, records)
 
 
+def contents(tx: Tx, ids: Sequence[int]) -> list[tuple[Any, ...]]:
+    """Return the ids and the texts of memories that are there."""
+    return tx.statements.rows(
+        "SELECT id, content FROM memories WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY id",
+        {"ids": tx.statements.array(ids)},
+    )
+
+
 def said(tx: Tx) -> Iterator[tuple[int, str, str, str | None, str | None]]:
     """Yield every memory: its id, text, type, project and person."""
     for page in pages(order(tx, "memory")):

@@ -93,7 +93,8 @@ class MemoryRecord:
 
     `person` is whose own it is, None that of nobody, here and below. `writer` is the person who alone has written it.
 
-    `vectors` are, of each model by its fingerprint, those of its parts in base64.
+    `vectors` are, of each model by its fingerprint, those of its parts in base64. `place` is where it stands in a
+    source of another program, `FILE#HEADING`; without it it stands somewhere in the file.
     """
 
     id: str
@@ -117,6 +118,7 @@ class MemoryRecord:
     also: tuple[str, ...] = ()
     origins: tuple[Origin, ...] = ()
     vectors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    place: str = ""
     kind: Literal["memory"] = "memory"
 
 
@@ -316,10 +318,14 @@ class DeletedRecord:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A part of a source that could not be read: where it is, and why."""
+    """A part of a source that could not be read: where it is, and why.
+
+    `elsewhere`: it is whole, and what it needs is not in the source, as the end of a relation.
+    """
 
     where: str
     why: str
+    elsewhere: bool = False
     kind: Literal["refused"] = "refused"
 
 

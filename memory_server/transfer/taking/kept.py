@@ -46,14 +46,17 @@ def take_fact(run: Run, tx: WriteTx, record: FactRecord) -> Outcome:
     record = replace(record, owner=owner, id="")
     local = facts.find(tx, (record.scope, record.owner, record.key))
     if not run.own:
-        record = replace(record, origins=(run.origin_of_fact(record),))
+        origin = run.origin_of_fact(record)
+        run.present_ids.add(("fact", origin.id))
+        record = replace(record, origins=(origin,))
         if local is not None and _has_value(local, record.steps[-1]):
+            origins.stand(tx, "fact", origin.source, origin.id, run.place(record))
             return Outcome.PRESENT
     if local is None:
         id = facts.put(tx, record)
         run.added_fact(id or 0, (record.scope, record.owner, record.key))
         if id is not None:
-            origins.insert(tx, "fact", id, record.origins)
+            origins.insert(tx, "fact", id, record.origins, "" if run.own else run.place(record))
         return Outcome.ADDED
     result, parted = reconcile.facts(local, record)
     if result == local:
@@ -66,7 +69,7 @@ def take_fact(run: Run, tx: WriteTx, record: FactRecord) -> Outcome:
     id = facts.put(tx, result)
     run.did(Did.CHANGED, "fact", id or 0, local)
     if id is not None:
-        origins.insert(tx, "fact", id, result.origins)
+        origins.insert(tx, "fact", id, result.origins, "" if run.own else run.place(record))
     return Outcome.UPDATED
 
 
@@ -81,7 +84,7 @@ def take_long_term(run: Run, tx: WriteTx, record: LongTermRecord) -> Outcome:
         run.did(Did.ADDED, "long_term", id)
         if not run.own:
             record = replace(record, origins=(run.origin_of_long_term(record),))
-        origins.insert(tx, "long_term", id, record.origins)
+        origins.insert(tx, "long_term", id, record.origins, "" if run.own else run.place(record))
         return Outcome.ADDED
     same = (local.prompt, local.trigger) == (record.prompt, record.trigger)
     if not same:

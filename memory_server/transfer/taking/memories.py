@@ -22,6 +22,8 @@ def take(run: Run, tx: WriteTx, record: MemoryRecord) -> Outcome:
             tags=tuple(dict.fromkeys(filter(None, (clean(str(tag)) for tag in record.tags)))),
         )
     local_id = run.find(tx, "memory", record)
+    if local_id is None and record.id in run.edited:
+        local_id = run.find_earlier(tx, record)
     if local_id is not None and not writing.is_there(tx, "memory", local_id):
         return _deleted(run, tx, local_id, record)
     if local_id is not None:
@@ -38,7 +40,7 @@ def take(run: Run, tx: WriteTx, record: MemoryRecord) -> Outcome:
             return _reconciled(run, tx, again, local, record, joined=False)
     twin = _twin(run, tx, record)
     if twin is not None and not run.own:
-        run.did(Did.ADDED, "origin", origins.add(tx, "memory", twin, run.origin(record)))
+        run.did(Did.ADDED, "origin", origins.add(tx, "memory", twin, run.origin(record), run.place(record)))
         return Outcome.DUPLICATE
     if twin is not None:
         (local,) = reading.memories(tx, [twin])
@@ -55,9 +57,11 @@ def take(run: Run, tx: WriteTx, record: MemoryRecord) -> Outcome:
 
 def _changed(run: Run, tx: WriteTx, id: int, local: MemoryRecord, record: MemoryRecord) -> Outcome:
     """Change what has changed at the source since it was imported, unless it was changed here too."""
-    origin = run.origin(record)
-    _, imported = origins.find(tx, "memory", run.source, record.id) or (id, "")
+    origin, place = run.origin(record), run.place(record)
+    known_id = run.edited.get(record.id, record.id)
+    _, imported = origins.find(tx, "memory", run.source, known_id) or (id, "")
     if imported == origin.digest:
+        origins.stand(tx, "memory", run.source, record.id, place)
         return Outcome.PRESENT
     if digest(local.content) != imported:
         run.conflicts.append(f"memory {id}: changed here and in {run.source}: left as it is here")
@@ -71,7 +75,8 @@ def _changed(run: Run, tx: WriteTx, id: int, local: MemoryRecord, record: Memory
             created_at=local.created_at,
         ),
     )
-    origins.insert(tx, "memory", id, [origin])
+    origins.rename(tx, "memory", run.source, known_id, record.id)
+    origins.insert(tx, "memory", id, [origin], place)
     return Outcome.UPDATED
 
 

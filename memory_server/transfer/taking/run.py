@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from memory_server.domain.caller import OWNED
 from memory_server.domain.event import Did, Step
+from memory_server.domain.exchange.edited import Text, pairs
 from memory_server.domain.exchange.filing import Filing
 from memory_server.domain.exchange.records import (
     OWN,
@@ -50,8 +51,9 @@ class Outcome(StrEnum):
 class Run:
     """One import: what it knows of this file and of the source. `texts` are the memories here by what they say.
 
-    `at` is the moment when it began, `steps` what it has done in the batch under way, `event` the row of its event,
-    once it has changed something.
+    `path` is the file or the folder, `present_ids` are the ids of the source with their kinds, `edited` by a new id
+    that of the same text before it was edited. `at` is the moment when it began, `steps` what it has done in the batch
+    under way, `event` the row of its event, once it has changed something.
     """
 
     source: str
@@ -60,6 +62,9 @@ class Run:
     source_ids: set[str]
     total: int
     at: str = ""
+    path: str = ""
+    present_ids: set[tuple[str, str]] = field(default_factory=set)
+    edited: dict[str, str] = field(default_factory=dict)
     renamed: dict[str, str] = field(default_factory=dict)
     settled: dict[str, str] = field(default_factory=dict)
     conflicts: list[str] = field(default_factory=list)
@@ -68,24 +73,63 @@ class Run:
 
     @staticmethod
     def begin(
-        database: Database, source: str, records: Callable[[], Iterator[Record]], filing: Filing
+        database: Database,
+        source: str,
+        path: str,
+        records: Callable[[], Iterator[Record]],
+        filing: Filing,
     ) -> "Run":
         """Read what is here, and the source once before its records are taken.
 
-        Of the source: how much it has and, where it is a file of ours, its ids: two memories of one file stay two.
+        Of the source: how much it has, its ids, and which of its texts were edited since they were imported. Where it
+        is a file of ours, two memories of one file stay two.
         """
-        texts: dict[bytes, list[int]] = {}
-        with database.read() as tx:
-            at = tx.now
-            for id, content, type, name, person in reading.said(tx):
-                texts.setdefault(said_as(content, type, name, person), []).append(id)
-        source_ids: set[str] = set()
-        total = 0
+        run = Run(source, filing, {}, set(), 0, path=path)
+        texts: list[Text] = []
         for record in records():
-            total += 1
-            if source == OWN and isinstance(record, MemoryRecord):
-                source_ids.update((record.id, *record.also))
-        return Run(source, filing, texts, source_ids, total, at)
+            run.total += 1
+            if run.own and isinstance(record, MemoryRecord):
+                run.source_ids.update((record.id, *record.also))
+            elif not run.own:
+                run.see(record)
+                if isinstance(record, MemoryRecord):
+                    texts.append((record.id, run.place(record), record.content))
+        with database.read() as tx:
+            run.at = tx.now
+            for id, content, type, name, person in reading.said(tx):
+                run.texts.setdefault(said_as(content, type, name, person), []).append(id)
+            if path and not run.own:
+                run.edited = run.find_edited(tx, texts)
+        return run
+
+    def see(self, record: Record) -> None:
+        """Remember that the source has a record. A fact is seen when it is taken: its project is known then."""
+        match record:
+            case MemoryRecord() | TurnRecord() | ShortTermRecord():
+                self.present_ids.add((record.kind, record.id))
+            case _:
+                pass
+
+    def find_edited(self, tx: Tx, texts: Sequence[Text]) -> dict[str, str]:
+        """Return by its new id the earlier one of each text that was edited in the source."""
+        places = [origin for origin in origins.below(tx, self.source, self.path) if origin.kind == "memory"]
+        gone = {
+            origin.item: origin for origin in places if ("memory", origin.source_id) not in self.present_ids
+        }
+        if not gone:
+            return {}
+        known_ids = {origin.source_id for origin in places}
+        texts_by_id = {id: content for id, content, *_ in reading.contents(tx, list(gone))}
+        earlier = [
+            (origin.source_id, origin.place, texts_by_id[id])
+            for id, origin in gone.items()
+            if id in texts_by_id
+        ]
+        return pairs(earlier, [text for text in texts if text[0] not in known_ids])
+
+    def place(self, record: Record) -> str:
+        """Return the place at which a record stands in the source."""
+        return getattr(record, "place", "") or self.path
 
     @property
     def own(self) -> bool:
@@ -94,6 +138,10 @@ class Run:
     def did(self, did: Did, kind: str, item: int, before: Record | None = None) -> None:
         """Remember what is done to a thing; `before` is the record that it was."""
         self.steps.append(Step(did, kind, item, None if before is None else own.line(before)))
+
+    def ended(self, kind: str, item: int, came_from: str) -> None:
+        """Remember that a thing ends, and as JSON from where it came."""
+        self.steps.append(Step(Did.ENDED, kind, item, came_from))
 
     def added_fact(self, item: int, place: tuple[str, str, str]) -> None:
         """Remember a key that had no value before: by its place, since one without a value now has no row."""
@@ -139,6 +187,12 @@ class Run:
         row = origins.find(tx, kind, self.source, id)
         return None if row is None else row[0]
 
+    def find_earlier(self, tx: WriteTx, record: MemoryRecord) -> int | None:
+        """Return the memory whose text was edited in the source into this one."""
+        old = self.edited.get(record.id)
+        row = None if old is None else origins.find(tx, "memory", self.source, old)
+        return None if row is None else row[0]
+
     def find(self, tx: Tx, kind: str, record: MemoryRecord | TurnRecord | ShortTermRecord) -> int | None:
         """Return the id that an item has here by any id of the record; None where it has none."""
         for id in (record.id, *record.also):
@@ -158,7 +212,7 @@ class Run:
             origins.keep_own(tx, kind, id, record.created_at, (record.id, *record.also))
             origins.insert(tx, kind, id, record.origins)
         else:
-            origins.insert(tx, kind, id, [self.origin(record)])
+            origins.insert(tx, kind, id, [self.origin(record)], self.place(record))
 
     def origin(self, record: MemoryRecord | TurnRecord | ShortTermRecord) -> Origin:
         return Origin(self.source, record.id, digest(*texts_of(record)), self.at)

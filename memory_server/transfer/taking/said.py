@@ -47,6 +47,7 @@ def _changed(run: Run, tx: WriteTx, kind: str, id: int, local: Any, record: Any)
     origin = run.origin(record)
     _, imported = origins.find(tx, kind, run.source, record.id) or (id, "")
     if imported == origin.digest:
+        origins.stand(tx, kind, run.source, record.id, run.place(record))
         return Outcome.PRESENT
     if digest(*texts_of(local)) != imported:
         run.conflicts.append(f"{kind} {id}: changed here and in {run.source}: left as it is here")
@@ -56,7 +57,7 @@ def _changed(run: Run, tx: WriteTx, kind: str, id: int, local: Any, record: Any)
         writing.rewrite_turn(tx, id, replace(local, message=record.message, summary=record.summary))
     else:
         writing.rewrite_short_term(tx, id, replace(local, text=record.text, keywords=record.keywords))
-    origins.insert(tx, kind, id, [origin])
+    origins.insert(tx, kind, id, [origin], run.place(record))
     return Outcome.UPDATED
 
 

@@ -1,0 +1,160 @@
+"""A changed source updates what came from it: what is edited there is updated here, what is gone there ends here."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import damage
+from tests.exchange.conftest import Run
+from tests.postgres_server import new_place
+
+Taken = Callable[..., dict[str, Any]]
+Write = Callable[[Path, list[str]], Path]
+
+
+def claude_md(folder: Path, texts: list[str]) -> Path:
+    path = folder / "CLAUDE.md"
+    path.write_text("# Ledger\n\n## Plan\n\n" + "".join(f"- {text}\n" for text in texts), "utf-8")
+    return path
+
+
+def graph(folder: Path, texts: list[str]) -> Path:
+    path = folder / "memory.jsonl"
+    entity = {"type": "entity", "name": "Ledger", "entityType": "project", "observations": texts}
+    path.write_text(json.dumps(entity), "utf-8")
+    return path
+
+
+def json_lines(folder: Path, texts: list[str]) -> Path:
+    path = folder / "notes.jsonl"
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), "utf-8")
+    return path
+
+
+def csv(folder: Path, texts: list[str]) -> Path:
+    path = folder / "notes.csv"
+    path.write_text("text;tags\n" + "".join(f"{text};plan\n" for text in texts), "utf-8")
+    return path
+
+
+def vault(folder: Path, texts: list[str]) -> Path:
+    (folder / "notes").mkdir(exist_ok=True)
+    for number, text in enumerate(["Stays as it is", *texts]):
+        (folder / "notes" / f"{number}.md").write_text(f"{text}\n", "utf-8")
+    for path in list((folder / "notes").iterdir())[len(texts) + 1 :]:
+        path.unlink()
+    return folder / "notes"
+
+
+def memories(exported: Callable[..., str], db: Path) -> dict[str, Any]:
+    lines = map(json.loads, exported(db).splitlines())
+    return {line["content"]: line for line in lines if line["kind"] == "memory"}
+
+
+TEXTS = [
+    "The launch of the ledger is in August",
+    "Norway is the first customer",
+    "发布会在八月十五日举行，地点是上海",
+    "Nobody deploys on a Friday",
+]
+EDITED = [TEXTS[0].replace("August", "July"), *TEXTS[1:3]]
+
+
+@pytest.mark.parametrize("write", [claude_md, graph, json_lines, csv])
+def test_what_is_edited_is_updated_what_is_gone_ends_and_both_are_undone(
+    write: Write, tmp_path: Path, run: Run, taken: Taken, exported: Callable[..., str]
+) -> None:
+    db = tmp_path / "memory.db"
+    taken(db, write(tmp_path, TEXTS))
+    before = exported(db)
+    again = taken(db, write(tmp_path, TEXTS))
+    assert (again["added"], again["updated"], again["ended"]) == (0, 0, 0)
+    changed = taken(db, write(tmp_path, EDITED))
+    assert (changed["added"], changed["updated"], changed["ended"]) == (0, 1, 1)
+    here = memories(exported, db)
+    assert [text for text in here if "Friday" in text or "August" in text] == []
+    (launch,) = (text for text in here if "July" in text)
+    assert [past["content"] for past in here[launch]["history"]] == [launch.replace("July", "August")]
+    again = taken(db, write(tmp_path, EDITED))
+    assert (again["added"], again["updated"], again["ended"], again["sources"][0]["undo"]) == (0, 0, 0, None)
+    assert any("Friday" in change["text"] for change in run(db, "log", "i2", "--json").summary["changes"])
+    assert run(db, "undo", "i2").code == 0
+    assert exported(db) == before
+    back = taken(db, write(tmp_path, EDITED))
+    assert (back["added"], back["updated"], back["ended"]) == (0, 1, 1)
+    assert damage(db) == []
+
+
+def test_what_ended_and_stands_there_again_is_there_again(
+    tmp_path: Path, taken: Taken, exported: Callable[..., str]
+) -> None:
+    db = tmp_path / "memory.db"
+    for texts in (TEXTS, TEXTS[:3], TEXTS):
+        taken(db, claude_md(tmp_path, texts))
+    assert len(memories(exported, db)) == 4
+
+
+def test_what_was_changed_here_and_is_gone_there_stays_and_is_told(
+    tmp_path: Path, run: Run, taken: Taken
+) -> None:
+    db = tmp_path / "memory.db"
+    taken(db, claude_md(tmp_path, TEXTS))
+    run(db, "edit", "4", "--text", "Nobody deploys on a Friday or a Monday")
+    changed = taken(db, claude_md(tmp_path, TEXTS[:3]))
+    assert (changed["ended"], changed["changed_here"]) == (0, 1)
+    assert changed["sources"][0]["conflicts"] == [
+        "memory 4: changed here and gone from markdown: left as it is here"
+    ]
+    assert taken(db, claude_md(tmp_path, TEXTS[:3]))["sources"][0]["conflicts"] == []
+
+
+def test_what_another_file_says_too_stays(tmp_path: Path, taken: Taken, exported: Callable[..., str]) -> None:
+    db = tmp_path / "memory.db"
+    taken(db, claude_md(tmp_path, TEXTS))
+    other = claude_md(tmp_path, TEXTS[3:]).rename(tmp_path / "AGENTS.md")
+    taken(db, other)
+    taken(db, claude_md(tmp_path, TEXTS[:3]))
+    assert len(memories(exported, db)) == 4
+    assert taken(db, claude_md(tmp_path, TEXTS[:2]))["ended"] == 1
+
+
+def test_a_heading_that_is_renamed_updates_its_items(tmp_path: Path, taken: Taken) -> None:
+    db = tmp_path / "memory.db"
+    path = claude_md(tmp_path, TEXTS)
+    taken(db, path)
+    path.write_text(path.read_text("utf-8").replace("## Plan", "## Plans"), "utf-8")
+    changed = taken(db, path)
+    assert (changed["added"], changed["updated"], changed["ended"]) == (0, 4, 0)
+
+
+def test_a_file_that_is_gone_from_a_folder_ends(
+    tmp_path: Path, taken: Taken, exported: Callable[..., str]
+) -> None:
+    db = tmp_path / "memory.db"
+    taken(db, vault(tmp_path, TEXTS))
+    changed = taken(db, vault(tmp_path, TEXTS[:3]))
+    assert (changed["added"], changed["updated"], changed["ended"]) == (0, 0, 1)
+    assert len(memories(exported, db)) == 4
+
+
+def test_nothing_ends_where_a_part_of_the_source_cannot_be_read(tmp_path: Path, taken: Taken) -> None:
+    db = tmp_path / "memory.db"
+    taken(db, json_lines(tmp_path, TEXTS))
+    path = json_lines(tmp_path, TEXTS[:3])
+    path.write_text(path.read_text("utf-8")[:-10], "utf-8")
+    assert taken(db, path)["ended"] == 0
+
+
+def test_on_postgresql_what_is_edited_is_updated_what_is_gone_ends_and_both_are_undone(
+    tmp_path: Path, run: Run
+) -> None:
+    place = new_place()
+    run(place.given, "import", claude_md(tmp_path, TEXTS))
+    before = run(place.given, "export").out
+    changed = run(place.given, "import", claude_md(tmp_path, EDITED), "--json").summary
+    assert (changed["added"], changed["updated"], changed["ended"]) == (0, 1, 1)
+    assert run(place.given, "undo", "i2").code == 0
+    assert run(place.given, "export").out == before
