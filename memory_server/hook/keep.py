@@ -40,8 +40,6 @@ def _follow(path: Path, database: Database, caller: Caller) -> None:
     with database.read() as tx:
         is_followed = next(tx.turns.files(str(folder)), None) is not None
     if is_followed:
-        from memory_server.transfer.transcripts import (
-            TranscriptService,  # numpy, which most hooks need not load
-        )
+        from memory_server.transfer.transcripts import TranscriptService  # it imports numpy
 
         TranscriptService(database).follow(path, folder, caller)

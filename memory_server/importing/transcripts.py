@@ -83,7 +83,7 @@ def files(path: Path) -> Iterator[Path]:
 
 def _is_transcript(path: Path) -> bool:
     """True if one of the first lines is of a session."""
-    first = islice((entry for _, entry in _entries(path, 0)), _FIRST)
+    first = islice((entry for _, entry in entries(path, 0)), _FIRST)
     return any(
         isinstance(entry.get("sessionId"), str)
         or (entry.get("type") in ("session_meta", "response_item") and isinstance(entry.get("payload"), dict))
@@ -97,7 +97,7 @@ def turns(path: Path, start: int = 0) -> Iterator[TurnRecord]:
     folder, session = "", path.stem[-36:]
     if len(str(path)) + PLACE > _ID:
         return
-    for place, entry in _entries(path, start):
+    for place, entry in entries(path, start):
         payload = entry.get("payload")
         folder = _text(payload if isinstance(payload, dict) else entry, "cwd") or folder
         if place < start:  # the first line, which alone may name the folder
@@ -115,7 +115,7 @@ def turns(path: Path, start: int = 0) -> Iterator[TurnRecord]:
         yield from _records(path, turn)
 
 
-def _entries(path: Path, start: int) -> Iterator[tuple[int, dict[str, Any]]]:
+def entries(path: Path, start: int) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the first line, and those from a byte on, each with its place. What is no JSON object is left out, and so
     is a last line without an end: it is still being written.
     """

@@ -218,6 +218,30 @@ def transcript(folder: Path) -> Path:
     return folder
 
 
+def claude_code(folder: Path) -> Path:
+    """By the system prompt of Claude Code 2.1.330, which says how a memory is written."""
+    memory = folder / "projects/-srv-shop/memory"
+    _text(
+        memory / "tabs.md",
+        "---\nname: tabs\ndescription: Ada wants tabs in Go files\nmetadata:\n  type: feedback\n---\n\n"
+        "Use tabs in Go files.\n\n**Why:** gofmt does.\n**How to apply:** in each new file, as [[release-day]] says.\n",
+    )
+    _text(
+        memory / "release-day.md",
+        "---\nname: release-day\ndescription: 'Releases are on Tuesdays'\nmetadata:\n  type: project\n---\n"
+        "Releases are on Tuesdays at ten. See [[nothing]].\n",
+    )
+    _text(
+        memory / "ada.md",
+        "---\nname: ada\ndescription: Ada leads the harbour team\ntype: user\n---\nShe has done so since 2024.\n",
+    )
+    _text(
+        memory / "MEMORY.md", "- [Tabs](tabs.md) — in Go files\n- [Release day](release-day.md) — Tuesdays\n"
+    )
+    shutil.copy(next(FIXTURES.glob("transcripts/claude-code/projects/*/*.jsonl")), memory.parent)
+    return memory
+
+
 SOURCES: dict[str, Callable[[Path], Path]] = {
     "server-memory": server_memory,
     "mcp-memory-service": memory_service,
@@ -227,6 +251,7 @@ SOURCES: dict[str, Callable[[Path], Path]] = {
     "basic-memory": basic_memory,
     "memory-mcp-server": short_long,
     "transcript": transcript,
+    "claude-code": claude_code,
     "tax-memories": tax,
     "claude": claude,
     "chatgpt": chatgpt,

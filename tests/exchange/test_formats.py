@@ -379,3 +379,44 @@ def test_a_path_that_is_not_there_and_one_of_no_format_are_named(
         assert words in done.err
     done = run(tmp_path / "memory.db", "import", sources.csv(tmp_path), "--from", "jsnl")
     assert "Did you mean `jsonl`?" in done.err
+
+
+def test_a_file_of_claude_code_is_one_memory(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None:
+    folder = sources.claude_code(tmp_path)
+    db = tmp_path / "memory.db"
+    first = taken(db, folder)
+    assert (first["added"], first["refused"]) == (4, 0)
+    rows = {json.loads(row["metadata"])["name"]: row for row in memories(sqlite, db)}
+    assert {name: (row["type"], row["project"], row["tags"]) for name, row in rows.items()} == {
+        "ada": ("preference", None, '["user"]'),
+        "release-day": ("decision", "shop", '["project"]'),
+        "tabs": ("preference", "shop", '["feedback"]'),
+    }
+    assert rows["tabs"]["content"] == (
+        "Ada wants tabs in Go files\nUse tabs in Go files.\n\n"
+        "**Why:** gofmt does.\n**How to apply:** in each new file, as [[release-day]] says."
+    )
+    assert rows["release-day"]["content"] == "Releases are on Tuesdays at ten. See [[nothing]]."
+    assert rows["ada"]["content"] == "Ada leads the harbour team\nShe has done so since 2024."
+    (edge,) = edges(sqlite, db)
+    assert "| related_to | Releases are on Tuesdays" in edge
+
+
+def test_a_file_of_claude_code_that_changes_changes_its_memory(
+    tmp_path: Path, taken: Taken, sqlite: Sqlite
+) -> None:
+    folder = sources.claude_code(tmp_path)
+    db = tmp_path / "memory.db"
+    taken(db, folder)
+    path = folder / "release-day.md"
+    path.write_text(
+        path.read_text().replace("Tuesdays at ten", "Mondays at noon").replace("on Tuesdays", "on Mondays")
+    )
+    (folder / "MEMORY.md").write_text("- an index that has changed\n")
+    again = taken(db, folder)
+    assert (again["added"], again["updated"]) == (0, 1)
+    assert "Releases are on Mondays\nReleases are on Mondays at noon. See [[nothing]]." not in contents(
+        sqlite, db
+    )
+    assert "Releases are on Mondays at noon. See [[nothing]]." in contents(sqlite, db)
+    assert len(contents(sqlite, db)) == 3

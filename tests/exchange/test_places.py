@@ -31,7 +31,8 @@ def home(user_folders: dict[str, str], tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setitem(user_folders, "HOME", str(home))
     shutil.copytree(FIXTURES / "transcripts/claude-code", home / ".claude")
     shutil.copytree(FIXTURES / "transcripts/codex", home / ".codex")
-    put(home / ".claude/projects/-srv-shop/memory/tabs.md")
+    header = "---\nname: tabs\ndescription: Tabs in Go\nmetadata:\n  type: feedback\n---\n"
+    put(home / ".claude/projects/-srv-shop/memory/tabs.md", f"{header}Use tabs in Go files\n")
     put(home / ".claude/CLAUDE.md")
     put(home / "shop/AGENTS.md", "- Release on Tuesdays\n")
     put(home / "shop/memory-bank/progress.md", "- The crane is painted\n")
@@ -108,7 +109,7 @@ def test_all_is_taken_in_once_and_what_cannot_be_read_is_named(home: Path, run: 
     first = run(db, "import", "--all", "--json")
     assert first.code == 0
     assert [source["format"] for source in first.summary["sources"]] == [
-        "transcript", "markdown", "markdown", "transcript", "server-memory", "markdown", "markdown",
+        "transcript", "claude-code", "markdown", "transcript", "server-memory", "markdown", "markdown",
         "basic-memory", "markdown",
     ]  # fmt: skip
     assert "batch-0000.zip is of no format that is known." in first.err

@@ -1,0 +1,43 @@
+"""Follows the memories that Claude Code writes for itself, once the person has imported those of a project."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory_server.domain.caller import Caller
+from memory_server.importing import claude_code
+from memory_server.importing.opened import Opened
+from memory_server.importing.values import file_moment
+from memory_server.storage.tx import Tx
+from memory_server.transfer.importing import ImportService, Source
+
+
+@dataclass(frozen=True, slots=True)
+class FollowingService:
+    imports: ImportService
+
+    def follow(self, folder: Path, caller: Caller) -> None:
+        """Import a project's folder of memories again, if the client's were imported and a file has changed since."""
+        folder = folder.resolve()
+        with self.imports.database.read() as tx:
+            is_followed = _imported(tx, folder.parents[1])[0] > 0
+            number, last = _imported(tx, folder)
+        if not is_followed or not folder.parent.is_dir():
+            return
+        files = [path for path in folder.glob("*.md") if path.name != claude_code.INDEX]
+        changed = max((file_moment(path.stat().st_mtime) for path in files), default="")
+        if len(files) != number or changed > last:
+            source = Source(claude_code.NAME, lambda: claude_code.records(Opened(folder)), str(folder))
+            self.imports.take(source, None, caller)
+
+
+def _imported(tx: Tx, folder: Path) -> tuple[int, str]:
+    """Return how many memories come from files of a folder, and when the last one was imported; '' for never."""
+    row = tx.statements.row(
+        """
+        SELECT count(*), ifnull(max(imported_at), '')
+        FROM origins
+        WHERE kind = 'memory' AND source = :source AND source_id >= :first AND source_id < :end
+        """,
+        {"source": claude_code.NAME, "first": f"{folder}/", "end": f"{folder}0"},
+    )
+    return row or (0, "")

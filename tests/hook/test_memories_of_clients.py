@@ -1,0 +1,47 @@
+"""What Claude Code writes into its own memory is taken in by the next hook, once that memory was imported."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Servers, call
+from tests.hook.conftest import Hooks
+
+pytestmark = [pytest.mark.anyio, pytest.mark.both_stores]
+
+
+def write(folder: Path, name: str, text: str, seconds: int) -> Path:
+    """Write a memory as Claude Code does; the clock of its file is set, since a test waits for none."""
+    path = folder / f"{name}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"---\nname: {name}\ndescription: {text}\nmetadata:\n  type: project\n---\n{text}\n")
+    os.utime(path, (4_000_000_000 + seconds, 4_000_000_000 + seconds))
+    return path
+
+
+async def test_a_memory_of_claude_code_is_followed(server: Servers, hooks: Hooks, tmp_path: Path) -> None:
+    async with server(cwd=hooks.project) as client:
+        await call(client, "memory_stats")
+    session = tmp_path / "home/.claude/projects/-srv-shop/s1.jsonl"
+    folder = session.parent / "memory"
+    release = write(folder, "release", "Releases are on Tuesdays", 1)
+    (folder / "MEMORY.md").write_text("- [Release](release.md)\n")
+
+    def contents(event: str) -> list[Any]:
+        hooks.of_engine(event, transcript_path=str(session))
+        return [text for (text,) in hooks.rows("SELECT content FROM memories ORDER BY id")]
+
+    assert contents("Stop") == []
+    assert hooks.run("import", str(folder), "--db", hooks.given).returncode == 0
+    write(folder, "lamp", "The lamp is lit at dusk", 2)
+    assert contents("Stop") == ["Releases are on Tuesdays", "The lamp is lit at dusk"]
+    write(folder, "release", "Releases are on Mondays", 3)
+    assert contents("SessionStart") == ["Releases are on Mondays", "The lamp is lit at dusk"]
+    assert hooks.rows("SELECT content FROM memory_history") == [("Releases are on Tuesdays",)]
+    assert contents("UserPromptSubmit") == ["Releases are on Mondays", "The lamp is lit at dusk"]
+    (folder / "broken.md").write_bytes(b"---\nname: x\n---\n\xff\xfe\n")
+    assert len(contents("Stop")) == 2
+    assert not any("failed" in line for line in hooks.log)
+    release.unlink()
