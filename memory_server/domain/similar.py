@@ -27,7 +27,7 @@ ALIKE = 0.45
 BEHIND = 0.25
 """How far behind the most alike memory another one is still named."""
 
-ACROSS, ACROSS_CHANGED = 0.36, 0.32
+ACROSS, ACROSS_CHANGED = 0.36, 0.22
 """The same as ALIKE for texts in another language, which share no words but names; and where the new one tells of a
 change."""
 

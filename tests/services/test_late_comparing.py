@@ -312,3 +312,31 @@ def test_where_several_have_the_file_only_memories_are_compared_later(home: Home
     home.store("The mobile team meets at 9:15")
     home.work()
     assert home.told() == []
+
+
+@pytest.mark.parametrize("warm", [True, False])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The swimming pass costs 300 yuan for ten visits.", "游泳次卡涨价了，十次要 360 元。"),
+        ("小区门禁的号码是 2580。", "The gate code of our compound changed to 7713."),
+        (
+            "Hanna's school fees are 210 euros a term.",
+            "Hannas Schulgeld wurde auf 240 Euro pro Halbjahr angehoben.",
+        ),
+        ("Die Wohnung kostet 1.100 Euro warm.", "房租连暖气涨到 1180 欧元了。"),
+    ],
+)
+def test_a_change_in_another_language_may_replace(home: Home, old: str, new: str, warm: bool) -> None:
+    if warm:
+        home.work()
+    old_id = home.store(old).memory.id
+    home.store("The bin lorry comes every second Thursday.")
+    home.store("奶奶星期天来吃饭。")
+    stored = home.store(new)
+    if warm:
+        assert stored.maybe_supersedes == (old_id,)
+        return
+    assert not stored.maybe_supersedes
+    home.work()
+    assert any(f"may replace m{old_id}" in line for line in home.told())
