@@ -154,7 +154,7 @@ class Services:
     def _add_care(self) -> None:
         """Add what keeps the store as a whole: its projects, changes, health, copies, and what is erased."""
         settings, database, queue = self.settings, self.database, self.queue
-        self.calls = CallService(database, not settings.read_only)
+        self.calls = CallService(database, self.effort, not settings.read_only)
         self.projects = ProjectService(database)
         self.tokens = TokenService(database, os.urandom)
         self.health = HealthService(database, queue, self.triggers[0].judge)

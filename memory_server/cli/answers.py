@@ -184,13 +184,20 @@ class CallLine:
 
 @dataclass(frozen=True, slots=True)
 class CallsAnswer:
-    """The calls of the last `days` days, by tool, and their sums: writes by toolset, and what was refused or failed."""
+    """The calls of the last `days` days, by tool, and their sums: writes by toolset, and what was refused or failed.
+
+    Then the work of the processes that had calls: triggers evaluated, and times in seconds.
+    """
 
     days: int
     tools: Sequence[CallLine]
     writes: Mapping[str, int]
     failed_reads: int
     failed_writes: int
+    triggers: int
+    trigger_seconds: float
+    engine_restarts: int
+    cpu_seconds: float
 
 
 def _reasons(hit: Hit) -> tuple[str, ...]:

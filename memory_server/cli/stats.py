@@ -7,7 +7,9 @@ from memory_server.cli.answers import CallLine, CallsAnswer, StatsAnswer
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
+from memory_server.domain.calls import Calls
 from memory_server.mcp.workload import workload
+from memory_server.services.calls import CPU, RESTARTS, TRIGGERS
 from memory_server.services.coverage import stored_coverage
 from memory_server.settings import Settings
 
@@ -87,11 +89,24 @@ def stats_command(settings: Settings, project: str | None, of_calls: bool, days:
 
 def _tell_calls(settings: Settings, days: int, as_json: bool) -> None:
     with opened(settings) as services:
-        calls_by_tool = services.calls.select(days)
+        calls_by_tool = dict(services.calls.select(days))
+    triggers, restarts, cpu = (calls_by_tool.pop(name, Calls()) for name in (TRIGGERS, RESTARTS, CPU))
     lines = tuple(CallLine.of(tool, calls) for tool, calls in calls_by_tool.items())
     sums = workload(calls_by_tool)
     if as_json:
-        output.as_json(CallsAnswer(days, lines, sums.writes, sums.failed_reads, sums.failed_writes))
+        output.as_json(
+            CallsAnswer(
+                days,
+                lines,
+                sums.writes,
+                sums.failed_reads,
+                sums.failed_writes,
+                triggers.calls,
+                triggers.milliseconds / 1000,
+                restarts.calls,
+                cpu.milliseconds / 1000,
+            )
+        )
         return
     output.table(COLUMNS, lines)
     if lines:
@@ -99,6 +114,9 @@ def _tell_calls(settings: Settings, days: int, as_json: bool) -> None:
             *((f"writes, {toolset}", f"{number:,}") for toolset, number in sums.writes.items()),
             ("reads that failed", f"{sums.failed_reads:,}"),
             ("writes that failed", f"{sums.failed_writes:,}"),
+            ("triggers", f"{triggers.calls:,} in {triggers.milliseconds / 1000:,.1f} s"),
+            ("engine restarts", f"{restarts.calls:,}"),
+            ("CPU", f"{cpu.milliseconds / 1000:,.1f} s"),
         )
     output.note(None if lines else f"There were no calls in the last {days} days.")
 

@@ -59,6 +59,10 @@ class Calls:
             tuple(a + b for a, b in zip(self.times, other.times, strict=True)),
         )
 
+    def without(self, before: "Calls") -> "Calls":
+        """Return what has come to the calls and their milliseconds since they were `before`."""
+        return Calls(self.calls - before.calls, milliseconds=self.milliseconds - before.milliseconds)
+
     def quantile(self, share: float) -> float | None:
         """Milliseconds that this share of the calls did not exceed, interpolated between bounds; None without calls."""
         rank, before = share * sum(self.times), 0.0

@@ -202,10 +202,14 @@ async def test_the_counts_of_both_faces_are_in_the_file_and_stats_tells_them(
     with start() as http:
         async with http.client() as client:
             await call(client, "memory_search", query=MARKER)
+            await call(client, "test_trigger", trigger="true")
         assert http.end() == 0
     counted = terminal("stats", "--calls", "--json").json
     assert counted["writes"] == {"memories": 1, "facts": 1}
     assert counted["failed_writes"] == 1
+    assert counted["cpu_seconds"] > 0
+    assert counted["triggers"] >= 1
+    assert counted["engine_restarts"] == 0
     told = {each["tool"]: each for each in counted["tools"]}
     assert (told["memory_search"]["calls"], told["memory_search"]["failed"]) == (2, 0)
     assert (told["memory_delete"]["calls"], told["memory_delete"]["refused"]) == (1, 1)
@@ -220,4 +224,5 @@ async def test_a_read_only_server_keeps_no_counts(server: Servers, terminal: Ter
         await call(client, "memory_search", query="harbour")
     assert terminal("stats", "--calls", "--json").json == {
         "days": 30, "tools": [], "writes": {}, "failed_reads": 0, "failed_writes": 0,
+        "triggers": 0, "trigger_seconds": 0, "engine_restarts": 0, "cpu_seconds": 0,
     }  # fmt: skip
