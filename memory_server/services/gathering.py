@@ -163,6 +163,13 @@ def joined(kinds: Sequence[list[Scores]]) -> list[Scores]:
     ]
 
 
+def _nothing(dimensions: int) -> Gathered:
+    """Return the candidates of a kind without texts that fit."""
+    no_ids = np.zeros(0, np.int64)
+    vectors = np.zeros((0, dimensions), np.float32)
+    return Gathered([], [], 0, vectors, dict.fromkeys(token_by_token.LEND, no_ids))
+
+
 def by_meaning(
     tx: Tx, search: KindSearch[Thing], meaning: Meaning | None, queries: int
 ) -> list[dict[int, float]]:
@@ -215,7 +222,10 @@ class Gathering(Generic[Thing]):
 
     def gathered(self) -> Gathered:
         """Return what the words or the meaning of a part propose, and what was said around it in the same talk."""
-        around = self.tx.candidates.surroundings(self._proposal(), 2 * relevance.REACH)
+        proposal = self._proposal()
+        if not (proposal.also or any(map(len, proposal.lists))):
+            return _nothing(proposal.dimensions)
+        around = self.tx.candidates.surroundings(proposal, 2 * relevance.REACH)
         hood = self._hood(around)
         self.words.reach(self.search.kind, around.postings_with(hood.ids))
         text_vectors = self._vectors(hood, around)

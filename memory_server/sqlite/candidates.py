@@ -58,7 +58,10 @@ class Candidates:
         return int(self.tx.value(f"SELECT count(*) FROM {TABLES[kind].words}_docsize"))
 
     def postings(self, kind: Embedded, terms: Sequence[str], filter: TextFilter) -> Postings:
-        texts, project = self.count(kind), self._small_project(kind, filter)
+        texts = self.count(kind)
+        if not texts:
+            return Postings(0, [Posting(np.zeros(0, np.int64), np.zeros(0), 0) for _ in terms], None)
+        project = self._small_project(kind, filter)
         if project is not None:
             return Postings(texts, self.of_project(terms, project), project)
         return Postings(texts, [self.posting(kind, term) for term in terms], None)
