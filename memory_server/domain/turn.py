@@ -30,7 +30,8 @@ class Turn:
     def text(self) -> str:
         """The message, after the summary where the message does not hold it; of a transcript, after who said it."""
         if self.is_transcript:
-            return f"{self.summary}: {self.message}"
+            role = "user" if (self.created_by or "").startswith("user of ") else "assistant"
+            return f"{role}: {self.message}"
         if fold(self.summary) in fold(self.message):
             return self.message
         return f"{self.summary}\n{self.message}"

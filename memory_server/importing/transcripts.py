@@ -25,6 +25,9 @@ PROMPT, COMMAND, FILES = 600, 100, 10
 """Characters that are kept of what the person typed, and of a command, the first and the last half of them; and files
 of a turn."""
 
+SUMMARY = 60
+"""Characters at the beginning of a text that stand for it: they are embedded too, so they must say something."""
+
 SHARE, LEAST, MOST = 150, 600, 3_000
 """Of how many bytes of a turn one character is kept of what the assistant said and did, two thirds of them said; at
 least and at most how many. With its words a character takes four bytes here, so that a file takes 5 % of its size."""
@@ -231,11 +234,11 @@ def _records(path: Path, turn: _Turn) -> Iterator[TurnRecord]:
             yield TurnRecord(
                 f"{path}#{turn.start:012}{role[0]}",
                 text,
-                role,
+                text[:SUMMARY],
                 project=turn.folder,
                 session=turn.session,
                 created_at=turn.at,
-                created_by=f"{turn.client} {TRANSCRIPT}",
+                created_by=f"{'user of ' if role == 'user' else ''}{turn.client} {TRANSCRIPT}",
             )
 
 

@@ -92,7 +92,10 @@ def test_a_transcript_of_claude_code(services: Services) -> None:
     ]
     turn = services.turns.get(1)
     assert (turn.project, turn.session) == ("shop", SESSION)
-    assert (turn.created_by, turn.created_at) == ("claude-code (transcript)", "2026-11-26T17:33:59.983Z")
+    assert (turn.created_by, turn.created_at) == (
+        "user of claude-code (transcript)",
+        "2026-11-26T17:33:59.983Z",
+    )
     assert turn.file == str(path / f"projects/-srv-shop/{SESSION}.jsonl")
     assert took(services, path) == {Outcome.PRESENT: 2}
 
