@@ -77,11 +77,10 @@ def import_command(
             source = Source(format_.name, records, str(path.resolve()))
             try:
                 if format_ is transcripts.FORMAT:
-                    with progress.bar(path.name, unit=1) as report:
-                        done = services.transcripts.take(path.absolute(), project, by, report)
-                else:
-                    with progress.bar(path.name) as report:
-                        done = services.imports.take(source, project, by, report)
+                    source = services.transcripts.source(path.absolute())
+                    services.transcripts.drop_gone(path.absolute(), by)
+                with progress.bar(path.name) as report:
+                    done = services.imports.take(source, project, by, report)
             except MemoryServerError as error:
                 rows = error.problem.rows + sum(imported.written for _, _, imported in parts)
                 raise broken_off(error, rows, Mend.IMPORT_AGAIN) from error

@@ -44,12 +44,13 @@ Progress = Callable[[int, int], None]
 class Source:
     """Records to take in, under the name of their format. `records` can be called again: it begins anew.
 
-    `path` is the file or the folder, whole.
+    `path` is the file or the folder, whole. Unless it `ends` what it has no more, the records are a part of it.
     """
 
     name: str
     records: Callable[[], Iterator[Record]]
     path: str = ""
+    ends: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,8 @@ class ImportService:
                 self._write(run, ready, tally)
                 done += len(batch)
                 progress(done, run.total)
-            self._end(run, tally)
+            if source.ends:
+                self._end(run, tally)
         except MemoryServerError as error:
             raise broken_off(error, tally.result().written, Mend.IMPORT_AGAIN) from error
         self.queue.wake()

@@ -3,9 +3,8 @@
 Their turns are known by their origin: the file, and the byte where they begin.
 """
 
-from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -15,12 +14,11 @@ from memory_server.domain.exchange.records import TurnRecord
 from memory_server.domain.forgetting import Kind
 from memory_server.domain.secrets import find_secret
 from memory_server.importing import transcripts
-from memory_server.services import projects
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
 from memory_server.transfer import taking
-from memory_server.transfer.importing import Imported, Progress
-from memory_server.transfer.taking.run import Outcome, Run
+from memory_server.transfer.importing import Source
+from memory_server.transfer.taking.run import Run
 
 AT_ONCE = 100
 """Turns of one transaction: others write between two of them."""
@@ -30,45 +28,26 @@ AT_ONCE = 100
 class TranscriptService:
     database: Database
 
-    def take(
-        self,
-        path: Path,
-        project: str | None,
-        caller: Caller,
-        progress: Progress = lambda _done, _total: None,
-    ) -> Imported:
-        """Take in a transcript, or all of a folder; from now on hooks follow that folder. `progress` gets bytes."""
-        named = None if project is None else projects.asked(project, caller)
-        outcomes: Counter[Outcome] = Counter()
-        files = {file: file.stat().st_size for file in transcripts.files(path)}
-        done = 0
-        for file, size in files.items():
-            outcomes += self._read_on(file, Filing(caller, named))
-            done += size
-            progress(done, sum(files.values()))
-        return Imported({"turn": outcomes}, (), ())
+    def source(self, path: Path) -> Source:
+        """Return what a transcript, or all of a folder, have more than was read of them: from their last turn on."""
+        return Source(transcripts.NAME, lambda: self._unread(path), str(path), ends=False)
+
+    def _unread(self, path: Path) -> Iterator[TurnRecord]:
+        for file in transcripts.files(path):
+            with self.database.read() as tx:
+                start = _read_until(tx, file)
+            yield from transcripts.turns(file, start)
 
     def follow(self, path: Path, folder: Path, caller: Caller) -> None:
         """Take in what a transcript has more, and drop what is gone of the folder of its client."""
-        if path.is_file():
-            self._read_on(path, Filing(caller, None))
-        self.drop_gone(folder, caller)
-
-    def _read_on(self, path: Path, filing: Filing) -> Counter[Outcome]:
-        """Take in the turns from the last one on that is here: that one may have grown.
-
-        A turn that holds a credential which cannot be cut out is left out.
-        """
-        with self.database.read() as tx:
-            start = _read_until(tx, path)
-        run = Run(transcripts.NAME, filing, {}, set(), 0)
-        outcomes: Counter[Outcome] = Counter()
-        turns = transcripts.turns(path, start)
-        while batch := list(islice(turns, AT_ONCE)):
+        run = Run(transcripts.NAME, Filing(caller, None), {}, set(), 0)
+        turns = self._unread(path)
+        while path.is_file() and (batch := list(islice(turns, AT_ONCE))):
             run.steps.clear()  # it is no event
             with self.database.write() as tx:
-                outcomes.update(map(partial(_taken, run, tx), batch))
-        return outcomes
+                for turn in batch:
+                    _take(run, tx, turn)
+        self.drop_gone(folder, caller)
 
     def drop_gone(self, folder: Path, caller: Caller) -> int:
         """Erase the turns of the transcripts of a folder that have been deleted; return how many there were.
@@ -85,10 +64,10 @@ class TranscriptService:
         return len(ids)
 
 
-def _taken(run: Run, tx: WriteTx, turn: TurnRecord) -> Outcome:
-    if find_secret(turn.message, turn.summary):
-        return Outcome.SECRET
-    return taking.take(run, tx, turn)
+def _take(run: Run, tx: WriteTx, turn: TurnRecord) -> None:
+    """Take a turn in, unless it holds a credential that could not be cut out."""
+    if not find_secret(turn.message, turn.summary):
+        taking.take(run, tx, turn)
 
 
 def _read_until(tx: Tx, path: Path) -> int:

@@ -20,9 +20,7 @@ def lines(path: Path, *texts: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    "name", SOURCES.keys() - {"transcript"}
-)  # their files are the record: delete one there
+@pytest.mark.parametrize("name", SOURCES)
 def test_an_import_is_taken_back_to_the_letter_and_can_be_repeated(
     name: str, copy: Path, tmp_path: Path, run: Run, exported: Callable[..., str], taken: Taken
 ) -> None:

@@ -14,7 +14,7 @@ import pytest
 from memory_server import app
 from memory_server.app import Services
 from memory_server.domain.caller import Caller
-from memory_server.domain.change import ChangeFilter
+from memory_server.domain.change import ChangeFilter, Kind
 from memory_server.domain.memory import MemoryDraft, MemoryType
 from memory_server.domain.recall import Recallable
 from memory_server.importing import transcripts
@@ -68,8 +68,8 @@ def add(path: Path, *entries: Any) -> None:
 
 
 def took(services: Services, path: Path) -> dict[Outcome, int]:
-    done: Imported = services.transcripts.take(path, None, Caller())
-    return dict(done.counts["turn"])
+    done: Imported = services.imports.take(services.transcripts.source(path), None, Caller())
+    return dict(done.counts.get("turn", {}))
 
 
 def texts(services: Services) -> list[str]:
@@ -260,7 +260,8 @@ def test_nothing_but_recall_sees_transcripts(services: Services, tmp_path: Path)
     took(services, tmp_path)
     services.queue.work()
     assert services.turns.retrieve(PORT, 5, Caller()).turns == []
-    assert services.changes.select(ChangeFilter(), 10, Caller()).changes == []
+    (imported,) = services.changes.select(ChangeFilter(), 10, Caller()).changes
+    assert imported.kind is Kind.IMPORT
     assert services.recall.find(PORT, RecallWish(), Caller()).hits == []
     wish = LookWish(frozenset({Recallable.TURN}))
     assert services.looking.look(PORT, wish, 10, Caller()).items == []

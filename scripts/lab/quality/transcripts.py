@@ -1,8 +1,8 @@
 """Prints how well a session is found again: `python scripts/lab/quality/transcripts.py DATA`.
 
 The dialogues of a set are written as the transcripts of Claude Code, a file a session, the first speaker as the person,
-and taken in. A question is a hit at 1 or 5 if a session with evidence is the first, or among the first five, that the texts
-name. Compared with the same utterances as memories. `recall` is what it would answer: it says nothing where it thinks
+and taken in. A question is a hit at 1 or 5 if a session with evidence is the first, or among the first five, that the
+texts name. Compared with the same utterances as memories. `recall` is what it would answer: nothing, where it thinks
 that nothing answers.
 """
 
@@ -61,7 +61,7 @@ def as_transcripts(services: Services, store: Store, folder: Path) -> None:
         person = speakers.setdefault(str(memory.session), memory.text.partition(":")[0])
         with (root / f"{memory.session}.jsonl").open("a", encoding="utf-8") as file:
             file.write(_line(memory, person))
-    services.transcripts.take(root, None, Caller())
+    services.imports.take(services.transcripts.source(root), None, Caller())
 
 
 def as_memories(services: Services, store: Store, _: Path) -> None:
