@@ -12,7 +12,7 @@ FOR_PEOPLE = ("log", "captured", "forget", "learnt", "unlearn", "-h", "--help")
 
 
 def main() -> int:
-    """Run the program. What it imports stays, so looking for garbage begins afterwards: see `cli/garbage.py`.
+    """Run the program. What it imports stays, so looking for garbage begins afterwards: see `engine/garbage.py`.
 
     A hook and the version import nothing of the server.
     """
@@ -55,10 +55,10 @@ def main() -> int:
 def _hook(arguments: list[str]) -> None:
     """Run a hook: in an engine, or where there can be none in this process."""
     data = b"" if sys.stdin.isatty() else sys.stdin.buffer.read()
-    from memory_server.front.hook import answered
+    from memory_server.front.hook import relay
 
     try:
-        is_done = answered(arguments, os.environ, data)
+        is_done = relay(arguments, os.environ, data)
     except TimeoutError:
         from memory_server.hook.main import late
 

@@ -23,6 +23,13 @@ SETTINGS = SWITCHES.union(
 )
 
 
+OF_A_CLIENT = {"project": "CLAUDE_PROJECT_DIR", "session": "CLAUDE_CODE_SESSION_ID"}
+"""Variables of a client that stand for settings of a session."""
+
+_TRUE = frozenset(["1", "true", "t", "yes", "y", "on"])
+"""Words that switch a setting on, in any case: those of pydantic."""
+
+
 def flag_of(name: str) -> str:
     """The flag of a setting: `--read-only` of `read_only`."""
     return "--" + name.replace("_", "-")
@@ -59,6 +66,11 @@ def value_of(name: str, server_flags: Mapping[str, object], environment: Mapping
     )
     value = server_flags.get(name, next(variables, ""))
     return "true" if value is True else str(value)
+
+
+def is_on(name: str, server_flags: Mapping[str, object], environment: Mapping[str, str]) -> bool:
+    """Return True where a switch is on."""
+    return value_of(name, server_flags, environment).lower() in _TRUE
 
 
 def of_hook(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:

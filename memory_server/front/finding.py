@@ -28,9 +28,6 @@ NOT_OF_AN_ENGINE = ("engine", "hooks_off", "no_early_answers")
 PLAIN = frozenset(["db", "engine_idle", "log_level"])
 """Settings that change no answer."""
 
-OF_A_CLIENT = {"project": "CLAUDE_PROJECT_DIR", "session": "CLAUDE_CODE_SESSION_ID"}
-"""Variables of a client that stand for settings of a session. An engine does not inherit them."""
-
 FILES = {"dictionary", "stop_words"}
 """Settings that name a file which an engine reads once: when it has changed, it makes another engine."""
 
@@ -124,14 +121,17 @@ def _state(path: str) -> str:
 
 
 def _is_setting(variable: str) -> bool:
+    """Return True for a variable that an engine does not inherit: it hears the settings of each session."""
     name = variable.upper().removeprefix(flags.PREFIX).lower()
-    return variable in OF_A_CLIENT.values() or (name != variable.lower() and name in flags.SETTINGS)
+    return variable in flags.OF_A_CLIENT.values() or (name != variable.lower() and name in flags.SETTINGS)
 
 
 def of_a_session(server_flags: Mapping[str, object], environment: Mapping[str, str]) -> dict[str, object]:
     """Return the settings that a connection says for itself, as far as they are given."""
     names = {name: flags.value_of(name, {}, environment) for name in OF_A_SESSION}
-    variables = {name: names[name] or environment.get(OF_A_CLIENT.get(name, ""), "") for name in OF_A_SESSION}
+    variables = {
+        name: names[name] or environment.get(flags.OF_A_CLIENT.get(name, ""), "") for name in OF_A_SESSION
+    }
     flags_of_session = {name: value for name, value in server_flags.items() if name in OF_A_SESSION}
     return {name: value for name, value in variables.items() if value} | flags_of_session
 

@@ -22,8 +22,8 @@ LEAST = 0.1
 """Seconds that an engine has to answer at least, however long its start took."""
 
 
-def answered(arguments: Sequence[str], environment: Mapping[str, str], data: bytes) -> bool:
-    """Let an engine answer what the client said, and print that. Returns False where this process has to do its work:
+def relay(arguments: Sequence[str], environment: Mapping[str, str], data: bytes) -> bool:
+    """Let an engine answer what the client said, and print that. Returns False where this process has to do the work:
     there can be no engine. Before a prompt nothing is said then.
 
     Raises:

@@ -16,8 +16,7 @@ from contextlib import suppress
 from functools import partial
 
 from memory_server import flags
-from memory_server.front.session import PATIENCE, Session
-from memory_server.mcp.first_answers import ALL, CORE, LISTED, FirstAnswers, offered, read
+from memory_server.front.session import PATIENCE, Session, session_of
 
 FILES = 64
 """Open files that a process must be allowed. With fewer the server itself says what is missing."""
@@ -31,8 +30,6 @@ STEPS = 10
 
 GREETING = 15.0
 """Seconds from the start of an engine to its first word."""
-
-_TRUE = ("1", "true", "t", "yes", "y", "on")
 
 
 class Front:
@@ -253,30 +250,6 @@ def _send(link: socket.socket, data: bytes) -> bool:
     except OSError:
         return False
     return True
-
-
-def session_of(server_flags: Mapping[str, object], environment: Mapping[str, str]) -> Session | None:
-    """Return a session that answers with the tools that the settings leave; None where there is no tool of a name."""
-
-    def is_on(name: str) -> bool:
-        return flags.value_of(name, server_flags, environment).lower() in _TRUE
-
-    toolsets, tools, without = (
-        [part.strip() for part in flags.value_of(name, server_flags, environment).split(",") if part.strip()]
-        for name in ("toolsets", "tools", "exclude_tools")
-    )
-    by_toolset = read(LISTED)
-    listed = [tool for members in by_toolset.values() for tool in members]
-    left = offered(by_toolset, toolsets, tools, without, is_on("read_only"))
-    if not left or {*toolsets, *tools, *without} - {
-        CORE,
-        ALL,
-        *by_toolset,
-        *(tool["name"] for tool in listed),
-    }:
-        return None
-    reading = {tool["name"] for tool in listed if tool["annotations"]["readOnlyHint"]}
-    return Session(None if is_on("no_early_answers") else FirstAnswers(left), reading)
 
 
 def _claimed() -> tuple[int, int]:

@@ -20,7 +20,7 @@ _NAME = "memory-server"
 
 
 def folders() -> Iterator[Path]:
-    """The folders in question, best first. Clients do not hand on every variable, so a hook looks into all of them."""
+    """Yield the folders in question, best first. Clients do not hand on every variable, so a hook looks into all."""
     user = os.getuid()
     runtime = (runtime_folder(), f"/run/user/{user}")
     for above in dict.fromkeys(path for path in runtime if path.startswith("/")):
@@ -29,7 +29,7 @@ def folders() -> Iterator[Path]:
 
 
 def is_private(folder: Path) -> bool:
-    """True for a folder of this user that nobody else may enter; no link."""
+    """Return True for a folder of this user that nobody else may enter; no link."""
     try:
         status = folder.lstat()
     except OSError:
@@ -39,7 +39,7 @@ def is_private(folder: Path) -> bool:
 
 
 def is_of_this_user(connection: socket.socket) -> bool:
-    """True if the other end is a process of this user, as far as the system tells: Linux does.
+    """Return True if the other end is a process of this user, as far as the system tells: Linux does.
 
     Elsewhere the folder of the socket lets in nobody else.
     """

@@ -4,10 +4,23 @@ Lines in, lines out: nothing here waits or writes. Imports the standard library 
 """
 
 import json
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
-from memory_server.mcp.first_answers import LISTEN, SUBSCRIPTION, FirstAnswers, Id, Json
+from memory_server import flags
+from memory_server.mcp.first_answers import (
+    ALL,
+    CORE,
+    LISTED,
+    LISTEN,
+    SUBSCRIPTION,
+    FirstAnswers,
+    Id,
+    Json,
+    offered,
+    read,
+)
 
 RESOURCES = "resources/list"
 INITIALIZED = "notifications/initialized"
@@ -158,16 +171,16 @@ class Session:
 
     @property
     def ends(self) -> float | None:
-        """The moment when a request has waited too long; None while nothing waits."""
+        """Return the moment when a request has waited too long; None while nothing waits."""
         return min((request.ends for request in self._pending.values()), default=None)
 
     @property
     def needs_engine(self) -> bool:
-        """True where something waits for an engine."""
+        """Return True where something waits for an engine."""
         return bool(self._pending or self._loose)
 
     def _answer(self, id: Id, method: str, message: Json, length: int, is_linked: bool) -> Json | None:
-        """The answer that needs no engine. The list of resources has a line for each project: a linked engine knows."""
+        """Return the answer that needs no engine. A linked engine knows the projects, which resources list."""
         answers = self._answers
         if answers is None:
             return None
@@ -226,6 +239,27 @@ class Session:
         listener = self._listener
         about = {} if listener is None else {"params": {"_meta": {SUBSCRIPTION: listener}}}
         return _line({"jsonrpc": "2.0", "method": RESOURCES_CHANGED, **about})
+
+
+def session_of(server_flags: Mapping[str, object], environment: Mapping[str, str]) -> Session | None:
+    """Return a session that answers with the tools that the settings leave; None where there is no tool of a name."""
+    toolsets, tools, without = (
+        [part.strip() for part in flags.value_of(name, server_flags, environment).split(",") if part.strip()]
+        for name in ("toolsets", "tools", "exclude_tools")
+    )
+    by_toolset = read(LISTED)
+    listed = [tool for members in by_toolset.values() for tool in members]
+    left = offered(by_toolset, toolsets, tools, without, flags.is_on("read_only", server_flags, environment))
+    if not left or {*toolsets, *tools, *without} - {
+        CORE,
+        ALL,
+        *by_toolset,
+        *(tool["name"] for tool in listed),
+    }:
+        return None
+    reading = {tool["name"] for tool in listed if tool["annotations"]["readOnlyHint"]}
+    leaves_all = flags.is_on("no_early_answers", server_flags, environment)
+    return Session(None if leaves_all else FirstAnswers(left), reading)
 
 
 def _message(line: bytes) -> Json:

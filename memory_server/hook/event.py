@@ -38,7 +38,7 @@ class Event:
 
 
 def read(name: Name, text: str, working_folder: Path) -> Event:
-    """The event of a JSON object, in `working_folder` where it names none. What is of another type counts as missing.
+    """Read an event, in `working_folder` where it names none. What is of another type counts as missing.
 
     Raises:
         ValueError: it is no JSON object.

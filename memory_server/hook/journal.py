@@ -27,7 +27,7 @@ class Record:
 
 
 def path_of(database: Where) -> Path:
-    """Beside a file; of a database on PostgreSQL in the user data folder."""
+    """Return the path of the log: beside a file, of a database on PostgreSQL in the user data folder."""
     if isinstance(database, Postgres):
         return defaults.database().with_name(database.name + SUFFIX)
     return database.with_name(database.name + SUFFIX)
@@ -46,6 +46,7 @@ def worked(database: Where, now: str, event: str) -> None:
 
 
 def read(database: Where) -> Record:
+    """Read what doctor shows."""
     lines = _lines(database)
     worked = max((place for place, line in enumerate(lines) if line.endswith(f" {_WORKS}")), default=-1)
     day = lines[worked][:10] if worked >= 0 else None

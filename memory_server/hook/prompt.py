@@ -31,7 +31,7 @@ def prompt(event: Event, settings: HookSettings, database: Database, caller: Cal
     reminder = remind(event.prompt, room, caller) if event.prompt.strip() else Reminder()
     if records:
         InjectionService(database).record_reminder(reminder, Name.PROMPT, caller)
-    texts = [framing.found(reminder.text)] if reminder.text else []
+    texts = [framing.reminder(reminder.text)] if reminder.text else []
     if missing:
         line = sentences.shortened(missing, SUGGESTED - 20)
         texts.append(f'Not stored yet: "{framing.escaped(line)}". Call memory_store if it should last.')

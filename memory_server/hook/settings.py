@@ -1,16 +1,13 @@
-"""The settings of a hook: those of the server that it needs, read without pydantic, which takes too long."""
+"""The settings of a hook, of the flags and the variables of its own process: an engine has those of another."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from memory_server import defaults, where
-from memory_server.flags import PREFIX, of_hook
+from memory_server.flags import OF_A_CLIENT, is_on, of_hook, value_of
 from memory_server.project import NONE, Project, project_of
 from memory_server.where import Where
-
-_TRUE = frozenset(["1", "true", "t", "yes", "y", "on"])
-"""Words that switch a setting on, in any case: those of pydantic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,30 +23,26 @@ class HookSettings:
     learns: bool = True
 
     def here(self, folder: Path) -> Project:
-        """The project that is named, else that of the folder."""
+        """Return the project that is named, else that of the folder."""
         if self.project is not None and not self.project.strip():
             return NONE
         return project_of(self.project, folder)
 
 
 def read(arguments: Sequence[str], environment: Mapping[str, str]) -> HookSettings:
-    """The settings of these flags and variables. Flags and variables that a hook does not need are passed over."""
+    """Read the settings. Flags and variables that a hook does not need are passed over."""
     flags = dict(of_hook(arguments))
 
-    def value(name: str, *variables: str) -> str | None:
-        values = [flags.get(name), *map(environment.get, (PREFIX + name.upper(), *variables))]
-        return next(filter(None, values), None)
-
-    def is_on(name: str) -> bool:
-        return (value(name) or "").lower() in _TRUE
+    def value(name: str) -> str | None:
+        return value_of(name, flags, environment) or environment.get(OF_A_CLIENT.get(name, "")) or None
 
     db, off = value("db"), value("hooks_off") or ""
     return HookSettings(
         where.of(db) if db else defaults.database(),
-        value("project", "CLAUDE_PROJECT_DIR"),
-        value("session", "CLAUDE_CODE_SESSION_ID"),
+        value("project"),
+        value("session"),
         flags.get("client"),
         frozenset(event.strip() for event in off.split(",")),
-        is_on("read_only"),
-        not is_on("no_learning"),
+        is_on("read_only", flags, environment),
+        not is_on("no_learning", flags, environment),
     )

@@ -30,12 +30,13 @@ def folder(server: Servers) -> Path:
 
 
 def engines(server: Servers) -> list[int]:
-    """The processes of the engines of these servers."""
-    return [
-        process.pid
-        for process in psutil.process_iter(["cmdline"])
+    """The processes of the engines of these servers. One that an engine just starts looks like it for a moment."""
+    parents = {
+        process.pid: process.info["ppid"]
+        for process in psutil.process_iter(["cmdline", "ppid"])
         if any(word.startswith(f"{folder(server)}/") for word in process.info["cmdline"] or [])
-    ]
+    }
+    return [pid for pid, parent in parents.items() if parent not in parents]
 
 
 def kill(server: Servers) -> None:

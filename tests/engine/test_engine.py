@@ -47,6 +47,20 @@ async def test_each_window_has_the_tools_of_its_own_settings(server: Servers) ->
         assert len(engines(server)) == 1
 
 
+@pytest.mark.parametrize(
+    "flags",
+    [("--toolsets", "facts"), ("--tools", "recall"), ("--exclude-tools", "recall"), ("--read-only",)],
+    ids=" ".join,
+)
+async def test_a_window_lists_the_tools_that_its_engine_lists(
+    server: Servers, flags: tuple[str, ...]
+) -> None:
+    async with server(*flags) as window, server(*flags, "--no-early-answers") as relayed, server() as whole:
+        tools = (await window.list_tools()).tools
+        assert tools == (await relayed.list_tools()).tools
+        assert len(tools) < len((await whole.list_tools()).tools)
+
+
 async def test_what_makes_a_process_different_has_an_engine_of_its_own(server: Servers) -> None:
     async with server() as writer, server("--read-only") as reader:
         await call(writer, "write_memory", key="wifi", value="blue")

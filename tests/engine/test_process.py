@@ -2,9 +2,11 @@
 
 import os
 import select
+import signal
 import socket
 import struct
 import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -13,9 +15,9 @@ import psutil
 import pytest
 
 from memory_server.engine.door import Door
-from memory_server.front import finding, main
+from memory_server.front import finding, main, place, session
 from tests import warm
-from tests.conftest import PATIENCE, Holder, Servers, call, until
+from tests.conftest import PATIENCE, Holder, Process, Servers, call, until
 from tests.engine.conftest import engines, folder, kill
 from tests.mcp.conftest import refusal
 from tests.mcp.test_protocol import INITIALIZED, Wire, initialize, line, request, tool
@@ -153,6 +155,58 @@ def test_clients_have_one_engine_though_they_hand_on_another_part_of_the_locale(
     languages: list[dict[str, str]] = [{}, {"LANG": "C.UTF-8"}, {"LC_ALL": "zh_CN.UTF-8"}, {"LANG": "de_DE"}]
     names = [finding.wanted({}, environment).name for environment in languages]
     assert names[0] == names[1] == names[2] != names[3]
+
+
+async def test_an_engine_of_another_version_is_left_to_its_own_windows(
+    server: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment = {**os.environ, **server.env}
+    flags = {"db": server.given, "embedder": "hashing"}
+    monkeypatch.setattr(place, "runtime_folder", lambda: server.env["XDG_RUNTIME_DIR"])
+    async with server() as client:
+        await call(client, "memory_stats")
+        link = finding.running(finding.wanted(flags, environment))
+        assert link is not None
+        link.close()
+        monkeypatch.setattr(finding, "__version__", "0.0.1")
+        other = finding.wanted(flags, environment)
+        assert finding.running(other) is None
+        assert finding.running_for(other) is None
+
+
+IMPATIENT = """
+import sys
+from memory_server.front import main, session
+session.PATIENCE = main.PATIENCE = 3.0
+from memory_server.__main__ import main
+sys.exit(main())
+"""
+"""A front that gives an engine 3 seconds for a request."""
+
+
+def test_of_a_suspended_engine_a_window_gives_up_and_says_so(server: Servers) -> None:
+    command = [sys.executable, "-c", IMPATIENT, "--db", server.given, "--embedder", "hashing"]
+    with (
+        server.process() as other,
+        Process(
+            command, env={**os.environ, **server.env}, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ) as process,
+    ):
+        connected(other)  # the engine has started
+        wire = connected(process)
+        (engine,) = engines(server)
+        os.kill(engine, signal.SIGSTOP)
+        wire.send(tool("write_memory", 2, key="a", value=1), tool("read_memory", 3, key="a"))
+        answers = [wire.answer() for _ in range(2)]
+        texts = {answer["id"]: answer["result"]["content"][0]["text"] for answer in answers}
+        assert texts[2] == f"Error: {session.SILENT} {session.UNKNOWN}"
+        assert texts[3] == f"Error: {session.SILENT} {session.TRY_AGAIN}"
+        os.kill(engine, signal.SIGCONT)
+        assert (
+            wire.ask(tool("read_memory", 4, key="a"))["result"]["structuredContent"]["memory"]["value"] == 1
+        )
+        process.kill()
+        other.kill()
 
 
 def test_an_engine_whose_place_another_one_has_taken_leaves_it_to_that(server: Servers) -> None:
