@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from memory_server.language.names_alone import name_alone
 from memory_server.language.text import HAN, has_han
 
 MOST_WORDS = 6
@@ -97,7 +98,8 @@ def read(text: str, segment: Segment) -> Topic | None:
 
 def _alternatives(topic: str, segment: Segment) -> tuple[tuple[str, ...], ...]:
     parts = re.split(r"\s+or\s+|\s+oder\s+|或者?|还是", topic, flags=re.IGNORECASE)
-    words = tuple(_words(part, segment) for part in parts)
+    names = map(name_alone, parts)
+    words = tuple((name,) if name else _words(part, segment) for name, part in zip(names, parts, strict=True))
     is_topic = all(
         1 <= len(part) <= MOST_WORDS and not _NOT_SAID.issuperset(map(str.lower, part)) for part in words
     )

@@ -247,7 +247,9 @@ def test_more_words_for_a_moment(when: str, due: str) -> None:
     ("when", "words"),
     [("wenn es um das Budget geht", ("Budget",)), ('when I say "blue folder"', ("blue folder",)),
      ("the next time we open the billing module", ("billing", "module")),
-     ("下次聊到项目进度", ("项目", "进度"))],
+     ("下次聊到项目进度", ("项目", "进度")), ("when we talk about the Okafor order", ("Okafor",)),
+     ("下次提到王老师的订单", ("王老师",)), ("when we talk about Maria's visa", ("Maria", "visa")),
+     ("when we talk about the Stripe invoice", ("Stripe", "invoice"))],
 )  # fmt: skip
 def test_more_words_for_a_topic(when: str, words: tuple[str, ...], segmenter: JiebaSegmenter) -> None:
     topic = topics.read(when, segmenter.segment)
