@@ -58,6 +58,7 @@ from memory_server.stores import clock
 from memory_server.transfer import copying, events
 from memory_server.transfer.exporting import ExportService
 from memory_server.transfer.following import FollowingService
+from memory_server.transfer.forgetting import ForgetManyService
 from memory_server.transfer.importing import ImportService
 from memory_server.transfer.merging import MergeService
 from memory_server.transfer.transcripts import TranscriptService
@@ -158,6 +159,7 @@ class Services:
         self.projects = ProjectService(database)
         self.tokens = TokenService(database, os.urandom)
         self.health = HealthService(database, queue, self.triggers[0].judge)
+        self.forgets = ForgetManyService(database)
         self.imports = ImportService(database, queue, self.triggers[0], settings.allow_secrets)
         self.following = FollowingService(self.imports)
         self.transcripts = TranscriptService(database)

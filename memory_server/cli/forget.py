@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from operator import itemgetter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -11,13 +12,14 @@ from memory_server.call.deadline import CALL
 from memory_server.cli import options, output
 from memory_server.cli.answers import Shown, ShownFact, ShownMemory, ShownTrigger
 from memory_server.cli.guard import complain
-from memory_server.cli.handles import HandleType
+from memory_server.cli.handles import HandlesType, Range
 from memory_server.cli.hints import WORDS
 from memory_server.cli.opened import caller, erased, opened
 from memory_server.cli.output import Column
 from memory_server.cli.program import verb
 from memory_server.cli.show import shown
 from memory_server.domain.caller import Caller
+from memory_server.domain.choice import Choice
 from memory_server.domain.handles import Handle
 from memory_server.domain.short_term import ShortTermMemory
 from memory_server.domain.turn import Turn
@@ -27,25 +29,57 @@ from memory_server.settings import Settings
 if TYPE_CHECKING:
     from memory_server.app import Services
 
+LISTED = 50
+"""Things that are listed before they are deleted together."""
+
 
 @verb(
     "forget",
     examples=(
         "memory-server forget 12 13 t7",
         "memory-server forget f:current.task 'w:before a release'",
-        "memory-server forget 12 --dry-run",
+        "memory-server forget 12..200 --tag staging",
+        "memory-server forget --from notes.jsonl --dry-run",
         "memory-server forget 12 --purge --yes",
     ),
 )
-@click.argument("ids", nargs=-1, required=True, type=HandleType(), metavar="ID...")
+@click.argument("ids", nargs=-1, type=HandlesType(), metavar="[ID]...")
+@click.option(
+    "--from", "source", metavar="FORMAT|FILE", help="What was imported of this format, file or folder."
+)
+@click.option("--tag", help="What has this tag.")
+@options.project_option
+@options.since_option
 @click.option("--purge", is_flag=True, help="Erase for good, with history and edges; it cannot be restored.")
 @options.dry_run_option
 @options.yes_option
-def forget_command(settings: Settings, ids: tuple[Handle, ...], purge: bool, dry_run: bool, yes: bool) -> int:
-    """Delete memories and other things; `memory-server undo` restores them for 30 days."""
-    handles = list(dict.fromkeys(ids))
+def forget_command(
+    settings: Settings,
+    ids: tuple[Handle | Range, ...],
+    source: str | None,
+    tag: str | None,
+    project: str | None,
+    since: str | None,
+    purge: bool,
+    dry_run: bool,
+    yes: bool,
+) -> int:
+    """Delete memories and other things; `memory-server undo` restores them for 30 days.
+
+    By a range, --from, --tag, --project or --since it deletes all that all of these are true of, lists it first, and
+    `undo` restores it as one.
+    """
+    ranges = [id for id in ids if isinstance(id, Range)]
+    handles = list(dict.fromkeys(id for id in ids if isinstance(id, Handle)))
+    chooses = bool(ranges) or any(value is not None for value in (source, tag, project, since))
+    if chooses == bool(handles):
+        raise click.UsageError("Name the ids, or choose by a range, --from, --tag, --project and --since.")
     by = caller(settings)
     with opened(settings) as services:
+        if chooses:
+            form, path = _source(source)
+            choice = Choice(form, path, tag, project, since, [(r.kind, r.first, r.last) for r in ranges])
+            return _forget_chosen(services, choice, purge, dry_run, yes, by)
         if dry_run or purge:
             _list(services, handles, by)
         if dry_run:
@@ -57,6 +91,42 @@ def forget_command(settings: Settings, ids: tuple[Handle, ...], purge: bool, dry
             output.confirm("Erase this for good? It cannot be restored.", yes, "--yes")
         with deadline.within(CALL):  # to purge and to overwrite
             return 0 if _forget_all(services, handles, purge, by) else 1
+
+
+def _source(text: str | None) -> tuple[str | None, str | None]:
+    """Return the format, or the path of a file or a folder."""
+    from memory_server.importing.formats import NAMES
+
+    if text is None or text in NAMES:
+        return text, None
+    return None, str(Path(text).resolve())
+
+
+def _forget_chosen(
+    services: "Services", choice: Choice, purge: bool, dry_run: bool, yes: bool, by: Caller
+) -> int:
+    things = services.forgets.select(choice, by)
+    output.table(
+        (
+            Column("id", lambda chosen: chosen.handle, "cyan"),
+            Column("text", lambda chosen: chosen.text, fills=True),
+        ),
+        things[:LISTED],
+    )
+    number = output.counted(len(things), "item")
+    output.note(f"and {len(things) - LISTED:,} more" if len(things) > LISTED else None)
+    if dry_run or not things:
+        output.say(f"Would {'erase' if purge else 'delete'} {number}. Nothing was changed.")
+        return 0
+    if purge:
+        output.confirm(f"Erase {number} for good? They cannot be restored.", yes, "--yes")
+        with deadline.within(CALL):
+            return 0 if _forget_all(services, [chosen.handle for chosen in things], purge, by) else 1
+    output.confirm(f"Delete {number}?", yes, "--yes")
+    event = services.forgets.forget(choice, things, by)
+    output.say(f"{number} deleted.")
+    output.note(f"`memory-server undo g{event}` restores them for 30 days.")
+    return 0
 
 
 def _forget_all(services: "Services", handles: Sequence[Handle], purge: bool, by: Caller) -> bool:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memory_server.storage.projects import Projects, WritableProjects
     from memory_server.storage.tables.call_counts import CallCounts, WritableCallCounts
     from memory_server.storage.tables.changes import Changes, WritableChanges
+    from memory_server.storage.tables.choosing import Choosing
     from memory_server.storage.tables.completing import Completing
     from memory_server.storage.tables.conversations import Conversations, WritableConversations
     from memory_server.storage.tables.digests import Digests, WritableDigests
@@ -111,6 +112,7 @@ class Tx:
     call_counts: "TableOf[CallCounts]" = TableOf()
     candidates: "TableOf[Candidates]" = TableOf()
     changes: "TableOf[Changes]" = TableOf()
+    choosing: "TableOf[Choosing]" = TableOf()
     completing: "TableOf[Completing]" = TableOf()
     conversations: "TableOf[Conversations]" = TableOf()
     copied: "TableOf[Copied]" = TableOf()

@@ -278,6 +278,9 @@ def _restore(tx: WriteTx, step: Step, before: Record) -> None:
         case LongTermRecord():
             origins.replace(tx, "long_term", writing.put_long_term(tx, before), before.origins)
         case FactRecord():
+            local = facts.find(tx, (before.scope, before.owner, before.key))
+            if not step.after and local is not None and local.alive:
+                return  # it ended, and was written anew since
             id = facts.put(tx, before)
             if id is not None:
                 origins.replace(tx, "fact", id, before.origins)

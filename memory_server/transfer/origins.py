@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from memory_server.domain.exchange.records import OWN, Origin, number_of, own_id, place
+from memory_server.storage.tables.choosing import below_path
 from memory_server.storage.tx import Tx, WriteTx
 from memory_server.transfer.shapes import TABLES
 
@@ -114,12 +114,6 @@ def insert(tx: WriteTx, kind: str, id: int, origins: Iterable[Origin], place: st
     )
 
 
-BELOW: Final = """
-    substr(place, 1, length(:path)) = :path AND substr(place || '#', length(:path) + 1, 1) IN ('#', '/', '\\')
-"""
-"""The condition of what comes from a file, or from a file in a folder."""
-
-
 @dataclass(frozen=True, slots=True)
 class Placed:
     """A row of `origins`: the place at which an item stands in its source."""
@@ -140,7 +134,7 @@ def below(tx: Tx, source: str, path: str) -> list[Placed]:
         f"""
         SELECT id, kind, item_id, source, source_id, digest, imported_at, place
         FROM origins
-        WHERE source = :source AND place >= :path AND {BELOW}
+        WHERE source = :source AND place >= :path AND {below_path("place")}
         ORDER BY id
         """,
         {"source": source, "path": path},

@@ -112,6 +112,50 @@ def test_on_postgresql_an_import_is_taken_back_to_the_letter(copy: Path, tmp_pat
     source = SOURCES["server-memory"](tmp_path)
     assert run(place.given, "import", source).code == 0
     assert run(place.given, "import", lines(tmp_path / "a.jsonl", "The ferry leaves at nine")).code == 0
+    imported = run(place.given, "export").out
+    for chosen in (["--from", tmp_path], ["--tag", "t"], ["1..3"], ["--project", "ledger", "--since", "1d"]):
+        assert run(place.given, "forget", *chosen, "--yes").code == 0
+        assert run(place.given, "export").out != imported
+        assert run(place.given, "undo").code == 2  # it asks, and nobody is there
+        assert run(place.given, "undo", "--last", "1", "--yes").code == 0
+        assert run(place.given, "export").out == imported
     undone = run(place.given, "undo", "i2", "i1")
     assert (undone.err, undone.code) == ("Undid 2 changes.\n", 0)
     assert run(place.given, "export").out == before
+
+
+def test_what_came_from_a_file_or_has_a_tag_is_forgotten_together_and_undone_as_one(
+    copy: Path, tmp_path: Path, run: Run, exported: Callable[..., str]
+) -> None:
+    source = lines(tmp_path / "a.jsonl", "The ferry leaves at nine", "The gate code is 4711")
+    run(copy, "import", source)
+    before = exported(copy)
+    listed = run(copy, "forget", "--from", source, "--dry-run")
+    assert "Would delete 2 items. Nothing was changed." in listed.out
+    assert "The gate code is 4711" in listed.out
+    assert "add --yes" in run(copy, "forget", "--from", "jsonl").err
+    assert exported(copy) == before
+    for chosen, number in (
+        (["--from", source], 2),
+        (["--from", "jsonl"], 2),
+        (["--tag", "t", "--since", "1d"], 3),
+        (["m1..m3"], 3),
+        (["1..3", "--tag", "staging"], 1),
+        (["--project", "ledger"], 11),
+    ):
+        done = run(copy, "forget", *chosen, "--yes")
+        assert done.out.splitlines()[-1] == ("1 item deleted." if number == 1 else f"{number} items deleted.")
+        assert exported(copy) != before
+        event = done.err.split("undo ")[1].split("`")[0]
+        assert run(copy, "undo", event).code == 0
+        assert exported(copy).splitlines() == before.splitlines()
+    assert damage(copy) == []
+
+
+def test_a_fact_that_was_written_anew_is_not_overwritten_by_undoing(tmp_path: Path, run: Run) -> None:
+    db = tmp_path / "memory.db"
+    run(db, "fact", "gate.code", "4711", "--scope", "global")
+    run(db, "forget", "--since", "1d", "--yes")
+    run(db, "fact", "gate.code", "9034", "--scope", "global")
+    assert run(db, "undo", "g1").code == 0
+    assert "9034" in run(db, "facts").out

@@ -1,0 +1,54 @@
+"""Deletes many things at once, as one event: in one transaction, and undone as one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.change import Kind
+from memory_server.domain.choice import Choice, Chosen
+from memory_server.domain.event import Did, Step
+from memory_server.domain.fact import Home, Scope
+from memory_server.domain.forgetting import Kind as Trashable
+from memory_server.importing import own
+from memory_server.services import projects
+from memory_server.storage.database import Database
+from memory_server.storage.tx import WriteTx
+from memory_server.transfer import events, facts
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetManyService:
+    database: Database
+
+    def select(self, choice: Choice, caller: Caller) -> list[Chosen]:
+        """Return what a choice stands for now."""
+        lookup = projects.among(choice.project, caller)
+        with self.database.read() as tx:
+            return tx.choosing.select(replace(choice, project=lookup(tx).only))
+
+    def forget(self, choice: Choice, things: Sequence[Chosen], caller: Caller) -> int:
+        """Delete these things in one transaction; return the number of the event that did."""
+        with self.database.write() as tx:
+            id = tx.events.insert("forgot", str(choice), "", tx.now, caller)
+            steps: list[Step] = []
+            for kind in Trashable:
+                ids = [chosen.id for chosen in things if chosen.kind.value == kind.value]
+                tx.trash.put(kind, ids, caller)
+                steps += [Step(Did.ENDED, kind.value, item) for item in ids]
+            for chosen in things:
+                if chosen.kind is Kind.FACT:
+                    steps += _forget_fact(tx, chosen, caller)
+            tx.events.count(id, f"{len(steps):,} deleted")
+            events.record(tx, id, steps)
+            return id
+
+
+def _forget_fact(tx: WriteTx, chosen: Chosen, caller: Caller) -> list[Step]:
+    """Delete a fact, if it is still there."""
+    home = Home(Scope(chosen.scope or ""), chosen.owner or "")
+    fact = tx.facts.find(home, chosen.name or "")
+    record = facts.find(tx, (home.scope.value, home.owner, chosen.name or ""))
+    if fact is None or record is None:
+        return []
+    tx.facts.delete(fact, caller)
+    return [Step(Did.CHANGED, "fact", chosen.id, own.line(record))]
