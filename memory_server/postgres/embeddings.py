@@ -120,6 +120,10 @@ class Embeddings:
             is not None
         )
 
+    def prepare(self, space: KnownSpace) -> bool:  # noqa: ARG002
+        """Read nothing: the index of the vectors is in the database."""
+        return False
+
     def waiting(self, space_id: int, kind: Embedded, limit: int) -> list[Waiting]:
         tables = TABLES[kind]
         rows = self.tx.rows(

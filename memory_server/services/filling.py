@@ -86,6 +86,7 @@ class Filling:
         """Embed all that waits in every space whose embedder is here; complete spaces become active."""
         for known_space, embedder in self._embedders.of_spaces():
             self._fill(known_space, embedder)
+            self._prepare(known_space)
             for kind in token_vectors.KINDS:
                 self._fill_tokens(known_space, embedder, kind)
 
@@ -101,6 +102,16 @@ class Filling:
         is_wanted = embedder.space == self._embedders.wanted
         if known_space.state == "building" and is_wanted and not self._stopping.is_set():
             self._activate(known_space)
+
+    def _prepare(self, known_space: KnownSpace) -> None:
+        """Read what searches need, before the first one: among a million memories it would take ten of them.
+
+        Others write between two pieces.
+        """
+        is_more = known_space.state == "active"
+        while is_more and not self._stopping.is_set():
+            with self._database.read() as tx:
+                is_more = tx.embeddings.prepare(known_space)
 
     def _activate(self, known_space: KnownSpace) -> None:
         """Activate a space, unless another process has retired it: its queue is empty then, but so are its vectors."""

@@ -343,6 +343,10 @@ class Embeddings:
         chosen_ids = signs.nearest(query, effort.by_product(limit))
         return self._ranked(space_id, query, _LISTED, [json.dumps(chosen_ids)], limit)
 
+    def prepare(self, space: KnownSpace) -> bool:
+        copy = sign_bits.copy_of(self.tx)
+        return copy is not None and copy.fill(self.tx, space.id, space.space.dimensions)
+
     def nearest_within(
         self, space_id: int, query: Vector, filter: Filter, since: str, until: str, limit: int
     ) -> dict[int, float]:

@@ -24,7 +24,7 @@ HELD_FROM = 2_000
 """A space with so many rows is not copied: they are read in 1 ms."""
 
 PIECE = 100_000
-"""Rows that one search reads at most to fill the copy: about 0.1 s. SQL answers until all are there."""
+"""Rows that are read at a time to fill the copy: about 0.1 s. SQL answers until all are there."""
 
 AT_ONCE = 10_000
 """Rows that are Python objects at the same time: 3 MB."""
@@ -87,6 +87,16 @@ class SignBits:
         try:
             copy = self._filled(tx, space_id, len(query))
             return None if copy is None else copy.nearest(query, filter, limit, self._source.visible(tx))
+        finally:
+            self._turn.leave()
+
+    def fill(self, tx: Tx, space_id: int, dimensions: int) -> bool:
+        """Read a piece more of the copy, unless a search does; true while there is more to read."""
+        if not self._turn.enter(0):
+            return False
+        try:
+            self._filled(tx, space_id, dimensions)
+            return self._copy is not None and not self._copy.is_whole
         finally:
             self._turn.leave()
 

@@ -168,6 +168,10 @@ class Embeddings(Protocol):
         """
         ...
 
+    def prepare(self, space: KnownSpace) -> bool:
+        """Read a piece of what makes later searches in a space quicker; true while there is more to read."""
+        ...
+
     def nearest_within(
         self, space_id: int, query: Vector, filter: Filter, since: str, until: str, limit: int
     ) -> dict[int, float]:

@@ -15,6 +15,7 @@ from memory_server.domain.embedding import Embedded, Vector
 from memory_server.domain.fact import FactFilter, Home, Scope
 from memory_server.domain.memory import Filter, MemoryType
 from memory_server.domain.short_term import SaidFilter
+from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.sqlite import embedded, filters, sign_bits
 from memory_server.sqlite.candidates import Candidates
 from memory_server.sqlite.database import Database
@@ -215,6 +216,19 @@ def test_few_rows_and_filters_that_the_copy_does_not_know_are_left_to_sql(databa
 def _pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sign_bits, "PIECE", 20)
     monkeypatch.setattr(sign_bits, "AT_ONCE", 10)
+
+
+@pytest.mark.usefixtures("_pieces")
+def test_the_copy_is_whole_before_the_first_search(database: Database, queue: EmbeddingQueue) -> None:
+    with database.write() as tx:
+        for number in range(50):
+            put(tx, f"text {number}")
+    queue.work()
+    with database.read() as tx:
+        (known_space,) = tx.embeddings.spaces()
+        copy, query = sign_bits.copy_of(tx), np.ones(known_space.space.dimensions, np.float32)
+        assert copy is not None
+        assert copy.nearest(tx, known_space.id, query, Filter(), 5) is not None
 
 
 @pytest.mark.usefixtures("_pieces")
