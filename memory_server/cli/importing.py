@@ -1,5 +1,6 @@
 """`memory-server import` and `merge`: take over what other memory programs, or another file, know."""
 
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ from memory_server.cli import options, output, progress
 from memory_server.cli.opened import caller, embed_soon, opened
 from memory_server.cli.program import verb
 from memory_server.errors import MemoryServerError, Mend, Written, broken_off
+from memory_server.importing.opened import STANDARD_INPUT
 from memory_server.settings import Settings
 from memory_server.sqlite import temporary
 
@@ -53,8 +55,8 @@ def import_command(
 ) -> int:
     """Import the memories of other programs, account exports of Claude and ChatGPT, or an export of this program.
 
-    It only reads the source. Importing it again adds nothing. Without a path it lists what other programs keep in your
-    home folder, and asks what to import.
+    It only reads the source; `-` is standard input. Importing it again adds nothing. Without a path it lists what other
+    programs keep in your home folder, and asks what to import.
     """
     from memory_server.cli import machine, summary
     from memory_server.importing import transcripts
@@ -64,7 +66,7 @@ def import_command(
     if paths:
         if takes_all:
             raise click.UsageError("--all goes without a path.")
-        sources = [(path, *recognised(path, form)) for path in paths]
+        sources = [(path, *recognised(_readable(path), form)) for path in paths]
     else:
         sources = list(_known(machine.chosen(takes_all), form))
         if not sources:
@@ -74,7 +76,7 @@ def import_command(
     with tried(settings, dry_run) as services:
         for path, format_, file in sources:
             records = lambda format_=format_, file=file: format_.records(file)  # noqa: E731 - called twice
-            source = Source(format_.name, records, str(path.resolve()))
+            source = Source(format_.name, records, "" if str(path) == STANDARD_INPUT else str(path.resolve()))
             try:
                 if format_ is transcripts.FORMAT:
                     source = services.transcripts.source(path.absolute())
@@ -101,6 +103,16 @@ def _known(paths: Iterable[Path], form: str | None) -> "Iterator[tuple[Path, For
             yield path, *recognised(path, form)
         except MemoryServerError as error:
             output.note(f"Left out: {error.problem.text}")
+
+
+def _readable(path: Path) -> Path:
+    """Return the path, or, for `-`, a file with what came from standard input; it is gone when the program ends."""
+    if str(path) != STANDARD_INPUT:
+        return path
+    folder = click.get_current_context().with_resource(temporary.folder())
+    file = folder / STANDARD_INPUT
+    file.write_bytes(sys.stdin.buffer.read())
+    return file
 
 
 @verb("merge", examples=("memory-server merge laptop.db", "memory-server merge laptop.db --dry-run"))

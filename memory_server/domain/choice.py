@@ -1,4 +1,4 @@
-"""What a person chooses to delete together: by where it comes from, its tag, its project, its age or its numbers."""
+"""A choice of things to delete together: by where they come from, a tag, a project, their age or their ids."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

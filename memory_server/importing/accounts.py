@@ -8,12 +8,17 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from memory_server.domain.exchange.records import Record, Refusal, TurnRecord
+from memory_server.domain.exchange.records import MemoryRecord, Record, Refusal, TurnRecord
 from memory_server.importing.opened import Format, Opened
-from memory_server.importing.values import moment
+from memory_server.importing.values import filled, hashed, moment
 
 CONVERSATIONS = re.compile(r"(?:.*/)?conversations(?:-\d+)?\.json")
 """The files that hold the conversations: one, or several with numbers in a large export."""
+
+_MEMORIES = re.compile(r"(?:^|/)(?:memories|projects)(?:/[^/]+)?\.json$")
+"""The files that hold what Claude remembers, and its projects: one of each, or, in newer exports, a folder of them."""
+
+_BOLD = re.compile(r"\*\*(.{1,100}?)\*\*:?|#{1,6} (.{1,100})")
 
 LONGEST = 300
 """Characters of a summary."""
@@ -23,7 +28,7 @@ Message = tuple[str, str, str, str]
 
 
 def fits_claude(opened: Opened) -> bool:
-    return "chat_messages" in _first(opened)
+    return "chat_messages" in _first(opened) or any(True for _ in _remembered(opened))
 
 
 def fits_chatgpt(opened: Opened) -> bool:
@@ -47,7 +52,79 @@ def claude(opened: Opened) -> Iterator[Record]:
             for message in messages
             if isinstance(message, dict)
         ]
-        yield from _turns("claude", id, str(conversation.get("name") or ""), parsed)
+        yield from turns_of("claude", id, str(conversation.get("name") or ""), parsed)
+    yield from _remembered(opened)
+
+
+def _remembered(opened: Opened) -> Iterator[Record]:
+    """Yield what Claude remembers, of all and of each project, and what the person wrote into projects."""
+    files = opened.files if opened.is_folder or opened.is_zip else [opened]
+    if opened.is_folder:
+        files = [*files, *(Opened(path) for path in sorted(opened.path.glob("*/*.json")))]
+    entries = [entry for file in files if _MEMORIES.search(file.name) for entry in _objects(file)]
+    projects = [entry for entry in entries if "docs" in entry and "name" in entry]
+    names = {str(project.get("uuid")): str(project["name"]) for project in projects}
+    for entry in entries:
+        yield from _paragraphs(entry, entry.get("conversations_memory"), None)
+        for id, text in (entry.get("project_memories") or {}).items():
+            yield from _paragraphs(entry, text, names.get(id, id))
+        for number, file in enumerate(entry.get("memory_files") or [], 1):
+            yield Refusal(
+                f"memory file {number}", f"is of no form that is known: {sorted(file)}", elsewhere=True
+            )
+    for project in projects:
+        yield from _project(project)
+
+
+def _paragraphs(entry: dict[str, Any], text: Any, project: str | None) -> Iterator[Record]:
+    """Yield each paragraph of what Claude remembers as a memory, under its heading in bold."""
+    heading = ""
+    for part in filter(None, map(str.strip, str(text or "").split("\n\n"))):
+        title = _BOLD.fullmatch(part)
+        if title:
+            heading = (title[1] or title[2]).strip(" :")
+            continue
+        content = f"{heading}: {part}" if heading else part
+        yield MemoryRecord(
+            hashed(entry.get("account_uuid"), project, content), content, "preference", project, ("claude",),
+            created_by="claude", metadata=filled(heading=heading),
+        )  # fmt: skip
+
+
+def _project(project: dict[str, Any]) -> Iterator[Record]:
+    name, id = str(project["name"]), str(project.get("uuid") or project["name"])
+    created_at = moment(project.get("created_at"))
+    parts = [
+        ("description", f"{name}: {project.get('description')}", project.get("description"), created_at),
+        (
+            "instructions",
+            f"Instructions: {project.get('prompt_template')}",
+            project.get("prompt_template"),
+            created_at,
+        ),
+    ]
+    for doc in project.get("docs") or []:
+        if isinstance(doc, dict):
+            text = f"{doc.get('filename')}\n{doc.get('content')}"
+            parts.append(
+                (
+                    str(doc.get("uuid") or doc.get("filename")),
+                    text,
+                    doc.get("content"),
+                    moment(doc.get("created_at")),
+                )
+            )
+    for part, content, value, at in parts:
+        if str(value or "").strip():
+            yield MemoryRecord(
+                f"{id}/{part}", content, "learning", name, ("claude",), created_at=at, updated_at=at,
+                created_by="claude", metadata={"part": part},
+            )  # fmt: skip
+
+
+def _objects(file: Opened) -> list[dict[str, Any]]:
+    """Return the objects of a file: it is a list of them, or one."""
+    return [file.json] if isinstance(file.json, dict) else file.items
 
 
 def chatgpt(opened: Opened) -> Iterator[Record]:
@@ -58,7 +135,7 @@ def chatgpt(opened: Opened) -> Iterator[Record]:
             yield Refusal(f"conversation {number}", "has no id or no messages")
             continue
         shown = _shown(mapping, conversation.get("current_node"))
-        yield from _turns("chatgpt", id, str(conversation.get("title") or ""), shown)
+        yield from turns_of("chatgpt", id, str(conversation.get("title") or ""), shown)
 
 
 def _shown(mapping: dict[str, Any], last: object) -> Iterator[Message]:
@@ -85,7 +162,8 @@ def _shown(mapping: dict[str, Any], last: object) -> Iterator[Message]:
             yield role, text, *_when_and_id(message, "create_time")
 
 
-def _turns(author: str, conversation: str, title: str, messages: Iterable[Message]) -> Iterator[Record]:
+def turns_of(author: str, conversation: str, title: str, messages: Iterable[Message]) -> Iterator[Record]:
+    """Yield the turns of a conversation: what the person said, and what came back."""
     question: list[Message] = []
     answer: list[Message] = []
     for message in messages:

@@ -9,14 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from memory_server.domain.exchange.records import EdgeRecord, MemoryRecord, Record, Refusal
-from memory_server.importing import bullets
+from memory_server.importing import bullets, front
 from memory_server.importing.opened import Format, Opened
 from memory_server.importing.values import file_moment, filled, hashed, memory_type, moment, relation, texts
 
 NAME = "basic-memory"
 
-_FRONT = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n", re.DOTALL)
-_FIELD = re.compile(r"^(\w[\w-]*):[ \t]*(.*)$")
 _OBSERVATION = re.compile(r"^\s*[-*]\s+\[([^\[\]]{2,})\]\s+(.+)$")
 _RELATION = re.compile(r"^\s*[-*]\s+([^\[\]]*?)\s*\[\[([^\]]+)\]\](.*)$")
 _TAG = re.compile(r"(?<!\S)#([\w/-]+)")
@@ -100,17 +98,15 @@ def _memories(note: _Note, edges: list[EdgeRecord]) -> Iterator[Record]:
 
 def _is_note(opened: Opened) -> bool:
     """A header of basic-memory names a permalink; else its observations or its relations tell."""
-    front = _FRONT.match(opened.head)
-    if front and re.search(r"^permalink:", front[1], re.MULTILINE):
+    header = front.FRONT.match(opened.head)
+    if header and re.search(r"^permalink:", header[1], re.MULTILINE):
         return True
     lines = opened.head.splitlines()
-    return bool(front) and any(map(_OBSERVATION.match, lines)) and any(map(_RELATION.match, lines))
+    return bool(header) and any(map(_OBSERVATION.match, lines)) and any(map(_RELATION.match, lines))
 
 
 def _note(opened: Opened, root: Path) -> _Note:
-    text = opened.text
-    front = _FRONT.match(text)
-    fields = _fields(front[1]) if front else {}
+    fields, body = front.split(opened.text)
     path = opened.path.relative_to(root).with_suffix("").as_posix()
     note = _Note(
         fields.get("permalink") or path,
@@ -118,7 +114,7 @@ def _note(opened: Opened, root: Path) -> _Note:
         file_moment(opened.path.stat().st_mtime),
         fields,
     )
-    for line in text[front.end() if front else 0 :].splitlines():
+    for line in body.splitlines():
         observation, related = _OBSERVATION.match(line), _RELATION.match(line)
         if related:
             note.relations.append((related[1].strip() or "relates_to", related[2].partition("|")[0].strip()))
@@ -127,20 +123,6 @@ def _note(opened: Opened, root: Path) -> _Note:
         elif line.strip().casefold() not in ("## observations", "## relations"):
             note.prose.append(line.rstrip())
     return note
-
-
-def _fields(front: str) -> dict[str, str]:
-    """The fields of a header; a list below its name becomes one line."""
-    fields: dict[str, str] = {}
-    name = ""
-    for line in front.splitlines():
-        named = _FIELD.match(line)
-        if named:
-            name = named[1].lower()
-            fields[name] = named[2].strip().strip("\"'")
-        elif name and line.strip().startswith("- "):
-            fields[name] = ", ".join(filter(None, (fields[name], line.strip()[2:].strip("\"'"))))
-    return fields
 
 
 FORMAT = Format(NAME, "the notes of basic-memory", fits, records)

@@ -9,9 +9,11 @@ from memory_server.importing import (
     bullets,
     claude_code,
     claude_mem,
+    letta,
     memory_keeper,
     memory_service,
     own,
+    plain,
     server_memory,
     short_long,
     tables,
@@ -37,8 +39,10 @@ FORMATS: tuple[Format, ...] = (
     claude_code.FORMAT,
     basic_memory.FORMAT,
     bullets.FORMAT,
+    letta.FORMAT,
     tables.JSONL,
     tables.CSV,
+    plain.FORMAT,
 )
 """The first that fits counts: the particular ones come before the general ones."""
 

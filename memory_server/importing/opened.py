@@ -1,6 +1,8 @@
 """A path that may be imported, and as much of it as tells what it is."""
 
+import contextlib
 import json
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -21,6 +23,36 @@ MOST = 512 << 20
 """Bytes of JSON that a zip holds at most, unpacked: a small zip can hold more than the memory of a machine."""
 
 
+STANDARD_INPUT = "-"
+"""The name of the file that holds what came from standard input."""
+
+_HIGH = re.compile(rb"[\x80-\xff]")
+_CHINESE = re.compile(rb"(?:[\x81-\xfe][\x40-\xfe]){2,}")
+
+
+def decoded(data: bytes, whole: bool = True) -> str:
+    """Return the text of bytes: UTF-8, UTF-16 with a mark, or Chinese in GBK. Of a part the last character may be cut.
+
+    Raises:
+        UnicodeDecodeError: it is none of these, and whole.
+    """
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", errors="strict" if whole else "replace")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if not whole and error.start > len(data) - 4:
+            return data[: error.start].decode("utf-8-sig")
+        high = len(_HIGH.findall(data))
+        chinese = sum(len(_HIGH.findall(run)) for run in _CHINESE.findall(data))
+        if chinese > 0.8 * high:  # letters with accents stand alone, Chinese characters in rows
+            with contextlib.suppress(UnicodeDecodeError):
+                return data.decode("gb18030", errors="strict" if whole else "replace")
+        if whole:
+            raise
+        return data.decode("utf-8-sig", errors="replace")
+
+
 @dataclass(frozen=True)
 class Opened:
     """A file or a folder; `member` is a file in a zip. What is read of it is read when it is asked for."""
@@ -34,13 +66,13 @@ class Opened:
 
     @cached_property
     def place(self) -> str:
-        """The whole path: what stands in this file is known by it."""
-        return str(self.path.resolve())
+        """The whole path: what stands in this file is known by it. Standard input has none."""
+        return STANDARD_INPUT if self.path.name == STANDARD_INPUT else str(self.path.resolve())
 
     @cached_property
     def head(self) -> str:
         """The first characters; nothing of a folder."""
-        return "" if self.is_folder else self._read(HEAD).decode("utf-8-sig", errors="replace")
+        return "" if self.is_folder else decoded(self._read(HEAD), whole=False)
 
     @cached_property
     def tables(self) -> dict[str, list[str]]:
@@ -54,10 +86,10 @@ class Opened:
         """The whole file.
 
         Raises:
-            Invalid: it is not UTF-8.
+            Invalid: it is neither UTF-8 nor UTF-16 nor Chinese in GBK.
         """
         try:
-            return self._read().decode("utf-8-sig")
+            return decoded(self._read())
         except UnicodeDecodeError as error:
             raise Invalid(
                 f"{self.path} is not UTF-8: {error.reason} at byte {error.start}. Nothing was imported."
@@ -74,6 +106,11 @@ class Opened:
                     ) from error
         with _unpacked(self.path, self.member) as packed:
             return packed.read(most)
+
+    @property
+    def name(self) -> str:
+        """The name in the zip, or the whole path, with slashes."""
+        return self.member or self.path.as_posix()
 
     @cached_property
     def is_zip(self) -> bool:

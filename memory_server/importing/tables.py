@@ -17,7 +17,7 @@ NAMES = {
     "id": "id uuid key hash",
     "type": "type category kind 类型",
     "project": "project workspace namespace 项目",
-    "tags": "tags tag labels keywords 标签",
+    "tags": "tags tag labels keywords categories 标签",
     "importance": "importance priority weight 重要性",
     "created_at": "created_at created createdat date timestamp time create_time 日期 时间",
     "updated_at": "updated_at updated updatedat modified 更新",
@@ -30,9 +30,21 @@ UNIQUE = 16
 """Characters from which on an id is taken for one that no other file uses for something else."""
 
 
+LISTS = ("results", "memories", "items", "data")
+"""The usual names of a list inside an object, as what mem0 answers."""
+
+
 def fits_jsonl(opened: Opened) -> bool:
-    first = opened.first or next(iter(opened.items), {})
+    first = next((item for item in _items(opened) or [] if isinstance(item, dict)), opened.first)
     return _column(first, "content") is not None
+
+
+def _items(opened: Opened) -> list[Any] | None:
+    """Return the items of a JSON list, or of the list inside an object; None for lines."""
+    value = opened.json
+    if isinstance(value, dict) and _column(value, "content") is None:
+        value = next((value[name] for name in LISTS if isinstance(value.get(name), list)), None)
+    return value if isinstance(value, list) else None
 
 
 def fits_csv(opened: Opened) -> bool:
@@ -41,9 +53,15 @@ def fits_csv(opened: Opened) -> bool:
 
 
 def jsonl(opened: Opened) -> Iterator[Record]:
-    if isinstance(opened.json, list):
-        for number, item in enumerate(opened.json, 1):
+    items = _items(opened)
+    if items is not None:
+        for number, item in enumerate(items, 1):
             yield _record(item, f"item {number}", opened.path.name)
+        if isinstance(opened.json, dict):
+            for number, relation in enumerate(opened.json.get("relations") or [], 1):
+                yield Refusal(
+                    f"relation {number}", f"its ends are no memories: {_words(relation)}", elsewhere=True
+                )
         return
     for number, line in enumerate(opened.text.splitlines(), 1):
         if line.strip():
@@ -74,6 +92,8 @@ def _record(row: Any, where: str, file: str) -> Record:
         return Refusal(where, "has no text")
     used = {column for column in columns.values() if column is not None}
     created_at = moment(value("created_at"))
+    if not created_at:  # what is no date stays as it is
+        used -= {columns["created_at"]}
     return MemoryRecord(
         _id(value("id"), file) or hashed(content, value("project")),
         content,
@@ -86,6 +106,13 @@ def _record(row: Any, where: str, file: str) -> Record:
         updated_at=moment(value("updated_at")) or created_at,
         created_by=str(value("author")) if value("author") else None,
         session=str(value("session")) if value("session") else None,
+    )
+
+
+def _words(relation: Any) -> str:
+    """Return the words of a relation between things, as mem0 has them."""
+    return (
+        " ".join(str(value) for value in relation.values()) if isinstance(relation, dict) else str(relation)
     )
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -38,10 +39,17 @@ _RELATIONS = {
 _RELATION_BY_NAME = {name: relation for relation, names in _RELATIONS.items() for name in names.split()}
 
 
+_DAY_FIRST = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[ ,T]+(\d{1,2}:\d{2}(?::\d{2})?))?\Z")
+"""A date as 14.03.2025 or 14.3.2025 09:30."""
+
+
 def moment(value: object) -> str:
     """A moment as the file keeps it; empty where there is none, or none that can be read."""
     if value is None or value == "":
         return ""
+    if isinstance(value, str) and (day_first := _DAY_FIRST.match(value.strip())):
+        day, month, year, time = day_first.groups()
+        value = f"{year}-{month:0>2}-{day:0>2}" + (f"T{time:0>5}" if time else "")
     try:
         if isinstance(value, float | int) and not isinstance(value, bool):
             return read(round(value * 1000) if value < 1e10 else value)

@@ -242,6 +242,31 @@ def claude_code(folder: Path) -> Path:
     return memory
 
 
+def letta(folder: Path) -> Path:
+    """By AgentSchema and BlockSchema in the repository of letta."""
+    said = [
+        {"role": "system", "content": [{"type": "text", "text": "You are Letta"}]},
+        {
+            "role": "user",
+            "content": [{"type": "text", "text": "我住在汉堡"}],
+            "created_at": "2025-03-14T09:26:53Z",
+        },
+        {"role": "assistant", "content": [{"type": "text", "text": "Noted: Hamburg"}]},
+    ]
+    blocks = [
+        {"label": "human", "value": "Ana lives in Hamburg", "description": "Who the user is", "limit": 5000},
+        {"label": "persona", "value": ""},
+    ]
+    return _json(
+        folder / "ana.af",
+        {"agents": [{"id": "agent-0", "name": "ana", "messages": said}], "blocks": blocks, "tools": []},
+    )
+
+
+def text(folder: Path) -> Path:
+    return _text(folder / "notes.txt", "The ferry leaves at nine.\n\n渡轮九点出发，\n周日不开。\n")
+
+
 SOURCES: dict[str, Callable[[Path], Path]] = {
     "server-memory": server_memory,
     "mcp-memory-service": memory_service,
@@ -258,5 +283,7 @@ SOURCES: dict[str, Callable[[Path], Path]] = {
     "markdown": bullets,
     "jsonl": jsonl,
     "csv": csv,
+    "letta": letta,
+    "text": text,
 }
 """By the name of the format."""

@@ -58,9 +58,9 @@ def take(run: Run, tx: WriteTx, record: MemoryRecord) -> Outcome:
 def _changed(run: Run, tx: WriteTx, id: int, local: MemoryRecord, record: MemoryRecord) -> Outcome:
     """Change what has changed at the source since it was imported, unless it was changed here too."""
     origin, place = run.origin(record), run.place(record)
-    known_id = run.edited.get(record.id, record.id)
-    _, imported = origins.find(tx, "memory", run.source, known_id) or (id, "")
+    known_id, imported = _known(run, tx, record)
     if imported == origin.digest:
+        origins.rename(tx, "memory", run.source, known_id, record.id)
         origins.stand(tx, "memory", run.source, record.id, place)
         return Outcome.PRESENT
     if digest(local.content) != imported:
@@ -78,6 +78,13 @@ def _changed(run: Run, tx: WriteTx, id: int, local: MemoryRecord, record: Memory
     origins.rename(tx, "memory", run.source, known_id, record.id)
     origins.insert(tx, "memory", id, [origin], place)
     return Outcome.UPDATED
+
+
+def _known(run: Run, tx: Tx, record: MemoryRecord) -> tuple[str, str]:
+    """Return the id by which the source has known a memory until now, and the digest of its text as it was imported."""
+    ids = (record.id, *record.also, *filter(None, [run.edited.get(record.id)]))
+    origin_rows = ((id, origins.find(tx, "memory", run.source, id)) for id in ids)
+    return next(((id, row[1]) for id, row in origin_rows if row is not None), (record.id, ""))
 
 
 def _reconciled(
