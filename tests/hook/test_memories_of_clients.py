@@ -41,7 +41,10 @@ async def test_a_memory_of_claude_code_is_followed(server: Servers, hooks: Hooks
     assert contents("SessionStart") == ["Releases are on Mondays", "The lamp is lit at dusk"]
     assert hooks.rows("SELECT content FROM memory_history") == [("Releases are on Tuesdays",)]
     assert contents("UserPromptSubmit") == ["Releases are on Mondays", "The lamp is lit at dusk"]
-    (folder / "broken.md").write_bytes(b"---\nname: x\n---\n\xff\xfe\n")
-    assert len(contents("Stop")) == 2
-    assert not any("failed" in line for line in hooks.log)
+    broken = folder / "broken.md"
+    broken.write_bytes(b"---\nname: x\n---\n\xff\xfe\n")
     release.unlink()
+    assert len(contents("Stop")) == 2  # where a file cannot be read, nothing ends
+    broken.unlink()
+    assert contents("Stop") == ["The lamp is lit at dusk"]
+    assert not any("failed" in line for line in hooks.log)
