@@ -94,6 +94,12 @@ ASKED: dict[str, Callable[[Transaction], Any]] = {
         1, Waiting(Embedded.MEMORIES, 6, (LONG.encode(),)), [VECTOR] * len(parts.split(LONG))
     ),
     "coverage": lambda tx: tx.embeddings.count_embedded(1),
+    "tokens": lambda tx: tx.token_vectors.select(1, Embedded.MEMORIES, IDS.tolist()),
+    "tokens of turns": lambda tx: tx.token_vectors.select(1, Embedded.TURNS, IDS.tolist()),
+    "tokens of facts": lambda tx: tx.token_vectors.select(1, Embedded.FACTS, IDS.tolist()),
+    "without tokens": lambda tx: tx.token_vectors.waiting(1, Embedded.MEMORIES, 5, 10),
+    "turns without tokens": lambda tx: tx.token_vectors.waiting(1, Embedded.TURNS, 5, 10),
+    "facts without tokens": lambda tx: tx.token_vectors.waiting(1, Embedded.FACTS, 5, 10),
 }
 ASKED |= {
     "project": lambda tx: tx.projects.find("p"),
