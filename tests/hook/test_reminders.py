@@ -84,10 +84,10 @@ async def test_a_topic_is_told_by_recall_whose_question_counts_as_a_message(serv
         )
         assert answer == {
             "name": "Ask for the date.",
-            "when": "once when a message has Okafor + order",
-            "trigger": r"!told && match_keys_all(messages, [/\bOkafor\w{0,2}\b/i, /\border\w{0,3}\b/i])",
+            "when": "once when a message has Okafor",
+            "trigger": r"!told && match_keys(messages, [/\bOkafor\w{0,2}\b/i]) > 0",
         }
-        assert "Ask for" not in (await call(client, "recall", query="Who is Okafor?"))["answer"]
+        assert "Ask for" not in (await call(client, "recall", query="Who is Lindqvist?"))["answer"]
         told = (await call(client, "recall", query="What is the status of the Okafor order?"))["answer"]
         assert "Ask for the date." in told
         assert "for later, call remind again" in told

@@ -46,7 +46,7 @@ _ENDS = ("?", "？", ".", "。", "!", "！")
 
 def importance(name: str, value: Any, notes: list[str], _: bool) -> Any:
     """Read `high`, 0.8, 7.5 and `80 %` as a whole number; any other value stays as it is."""
-    if isinstance(value, int) and not isinstance(value, bool) and 10 < value < 20:
+    if isinstance(value, int) and not isinstance(value, bool) and name == "importance" and 10 < value < 20:
         notes.append(f"{name}: {value} is above the maximum, 10 was used.")
         return 10
     if isinstance(value, bool) or not isinstance(value, str | float):
