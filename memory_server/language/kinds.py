@@ -64,6 +64,7 @@ KINDS = (
         r"|电话号码|手机号|电话(?:是|多少)",
         r"(?<![^\W\d_])\d(?:[\s/()-]*\d){4,}",
     ),
+    _kind(r"微信号", r"微信号|wechat|weixin|[a-z][\w-]*[_\d-][\w-]*"),
     _kind(r"\be-?mail\saddress|mailadresse|邮箱", r"\S@\S|邮箱"),
     _kind(
         r"\b(?:home|postal)\saddress\b|['’]s\saddress\b|\badresse\svon\b|\banschrift\b"

@@ -36,6 +36,7 @@ from memory_server.language import kinds
         ("Wo arbeitet Jens?", "Jens ist bei der Post", "Jens kommt um 6 Uhr"),
         ("小李在哪儿上班？", "小李在银行工作", "小李下个月结婚"),
         ("What is the name of Ida's mother?", "Ida's mum sings", "Ida's brother sings"),
+        ("老周的微信号是多少？", "老周 laozhou_88", "老周打电话最快"),
         ("老吴是哪里人？", "老吴老家在绍兴", "老吴负责品茶"),
         ("Where is Ida from?", "Ida was born in Graz", "Ida plays chess"),
         ("Which street is the studio in?", "The studio: 4 Mill Road", "The studio opens at nine"),
