@@ -162,7 +162,7 @@ class Services:
         self.forgets = ForgetManyService(database)
         self.imports = ImportService(database, queue, self.triggers[0], settings.allow_secrets)
         self.following = FollowingService(self.imports)
-        self.transcripts = TranscriptService(database)
+        self.transcripts = TranscriptService(database, isinstance(settings.db, Path))
         self.exports = ExportService(database)
         self.merges = MergeService(database, self.imports, clock)
         self.forgetting = ForgettingService(database)

@@ -11,7 +11,7 @@ from memory_server.services.learning import LearningService
 from memory_server.storage.database import Database
 
 
-def keep(event: Event, database: Database, caller: Caller, learns: bool) -> None:
+def keep(event: Event, database: Database, caller: Caller, learns: bool, one_machine: bool = True) -> None:
     """Keep the last turn and the facts that it told, and learn what it used; at the end also what is left open.
 
     Nothing while the assistant goes on because a hook of its stop asked for it: the turn has not ended.
@@ -29,12 +29,12 @@ def keep(event: Event, database: Database, caller: Caller, learns: bool) -> None
         service.keep_told(turn, event.name, caller)
         LearningService(database, learns).judge(turn, caller)
     if event.transcript is not None:
-        _follow(event.transcript, database, caller)
+        _follow(event.transcript, database, caller, one_machine)
     if event.name is Name.END:
         service.keep_left_open(turn, event.name, caller)
 
 
-def _follow(path: Path, database: Database, caller: Caller) -> None:
+def _follow(path: Path, database: Database, caller: Caller, one_machine: bool) -> None:
     """Take in what a transcript has more, if one of the folder of its client was ever imported."""
     folder = transcript.folder_of(path)
     with database.read() as tx:
@@ -42,4 +42,4 @@ def _follow(path: Path, database: Database, caller: Caller) -> None:
     if is_followed:
         from memory_server.transfer.transcripts import TranscriptService  # it imports numpy
 
-        TranscriptService(database).follow(path, folder, caller)
+        TranscriptService(database, one_machine).follow(path, folder, caller)

@@ -117,7 +117,7 @@ def said(
         case _ if settings.read_only:
             return ""
         case _:
-            keep(event, database, caller, settings.learns)
+            keep(event, database, caller, settings.learns, isinstance(settings.db, Path))
             return ""
 
 

@@ -26,7 +26,10 @@ AT_ONCE = 100
 
 @dataclass(frozen=True, slots=True)
 class TranscriptService:
+    """`one_machine` is off where several machines share the memory: a file that is not here may be on another one."""
+
     database: Database
+    one_machine: bool
 
     def source(self, path: Path) -> Source:
         """Return what a transcript, or all of a folder, have more than was read of them: from their last turn on."""
@@ -54,7 +57,7 @@ class TranscriptService:
 
         Where the folder itself is missing, it may be on a disk that is not there now.
         """
-        if not folder.is_dir():
+        if not self.one_machine or not folder.is_dir():
             return 0
         with self.database.write() as tx:
             gone = [path for path in map(Path, tx.turns.files(str(folder))) if not path.exists()]

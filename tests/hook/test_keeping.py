@@ -217,5 +217,6 @@ async def test_a_session_is_read_on_once_the_folder_of_its_client_was_imported(
     transcript(own, of_claude("user", PROMPT, sessionId="s1"), of_claude("assistant", REPLY))
     older.unlink()
     empty("Stop", transcript_path=str(own))
-    assert texts() == [PROMPT, REPLY]
+    # Several machines share PostgreSQL: a file that is not here may be on another one.
+    assert texts() == [*([] if isinstance(empty.place, Path) else ["Sweep the pier"]), PROMPT, REPLY]
     assert empty.log[-1].endswith(" works")
