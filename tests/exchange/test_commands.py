@@ -23,7 +23,17 @@ from tests.exchange.conftest import Run
 Taken = Callable[..., dict[str, Any]]
 Exported = Callable[..., str]
 
-OUTCOMES = {"added", "updated", "present", "duplicate", "deleted", "changed_here", "secret", "refused"}
+OUTCOMES = {
+    "added",
+    "updated",
+    "present",
+    "duplicate",
+    "deleted",
+    "ended",
+    "changed_here",
+    "secret",
+    "refused",
+}
 
 
 def many(path: Path, number: int) -> Path:
@@ -38,7 +48,7 @@ def test_the_summary_has_a_schema(tmp_path: Path, taken: Taken) -> None:
     assert summary["dry_run"] is False
     assert all(isinstance(summary[outcome], int) for outcome in OUTCOMES)
     for source in summary["sources"]:
-        assert set(source) == {"path", "format", "counts", "refused_items", "conflicts"}
+        assert set(source) == {"path", "format", "counts", "refused_items", "conflicts", "undo"}
         assert all(set(each) <= OUTCOMES for each in source["counts"].values())
         assert all(set(each) == {"where", "why"} for each in source["refused_items"])
         assert all(isinstance(each, str) for each in source["conflicts"])
@@ -51,6 +61,7 @@ def test_people_read_what_was_done(tmp_path: Path, run: Run) -> None:
         f"{tmp_path / 'notes.jsonl'} (JSON, a memory a line or in a list)",
         "  memories: added 2",
         "  unreadable: left out 1",
+        "  `memory-server undo i1` takes it back",
         "  not taken over:",
         "    line 3: has no text",
     ]
