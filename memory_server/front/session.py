@@ -67,14 +67,22 @@ class Session:
         self._answers = answers
         self._reading_tools = reading_tools
         self._ids: set[Id] = set()
+        """Those of the requests so far."""
         self._opening: list[tuple[Id | None, bytes]] = []
+        """What every engine has to hear first."""
         self._streams: dict[Id, bytes] = {}
+        """The requests that keep a stream open."""
         self._acknowledged: set[str] = set()
         self._pending: dict[Id, Request] = {}
+        """What waits for the answer of an engine."""
         self._early: dict[Id, tuple[bytes, Json]] = {}
+        """What was answered here, and that answer; an engine answers it too, and is compared."""
         self._dropped: set[Id] = set()
+        """The requests whose answer of an engine nobody waits for."""
         self._loose: list[bytes] = []
+        """What else the next engine has to hear, once."""
         self._listener: Id | None = None
+        """The stream on which the client hears that resources have changed."""
 
     def from_client(self, line: bytes, now: float, is_linked: bool) -> tuple[bytes | None, bool]:
         """Take a line of the client. Returns the answer, if there is one, and whether the engine has to hear the line.
