@@ -156,7 +156,9 @@ def meant_tool(name: str, listed: Collection[str]) -> str | None:
     """The listed tool that a wrong name means without doubt: by the same words, or by a known verb and noun."""
     words = _words(name)
     same = [tool for tool in listed if sorted(_words(tool)) == sorted(words)]
-    if same or not words:
+    if not words:
+        return tool_for(name, listed) if any(word in name for word in CHINESE) else None
+    if same:
         return same[0] if len(same) == 1 else None
     vocabulary = {*VERBS, *NOUNS, *OWN_WORDS, *_OF_MEMORY}
     return tool_for(_PREFIX.sub("", name), listed) if vocabulary.issuperset(words) else None

@@ -45,7 +45,8 @@ NEAR: Mapping[str, tuple[str, ...]] = {
     "project_path": ("path", "cwd", "directory", "folder", "project", "project name", "workspace", "repo"),
     "prompt": ("text", "content", "value", "instruction", "instructions", "reminder", "body"),
     "query": ("q", "text", "search", "search query", "search text", "search term", "question", "prompt", "keyword",
-              "keywords", "phrase", "terms", "search for", "find", "ask", "term", "content", "input"),
+              "keywords", "phrase", "terms", "search for", "find", "ask", "term", "content", "input",
+              "queries", "questions"),
     "recentMessages": ("messages", "message", "history", "chat history", "conversation history",
                        "chat"),
     "relatedTo": ("related", "related id", "related memory", "related memory id"),
@@ -121,7 +122,6 @@ SUGGESTED: Mapping[str, tuple[str, ...]] = {
     "key": ("keys", "pattern"),
     "offset": ("page",),
     "purge": ("permanent", "permanently", "hard", "hard delete"),
-    "query": ("queries",),
     "trigger": ("pattern",),
     "ttl": ("expires at", "expiry", "expires"),
 }
