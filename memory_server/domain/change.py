@@ -109,7 +109,7 @@ class ChangeFilter:
     """Selects changes for a list; `undone`: only those that can be undone. `since` and `until` are moments.
 
     `kind` and `item` name the one thing that the changes are about. `event`: what an import, or a forgetting of many
-    things, did to each; else it is told as one.
+    things, did to each; else it is told as one, unless `parts`.
     """
 
     project: str | None = None
@@ -120,3 +120,4 @@ class ChangeFilter:
     kind: Kind | None = None
     item: int | None = None
     event: int | None = None
+    parts: bool = False

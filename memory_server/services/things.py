@@ -106,7 +106,7 @@ class ThingService:
         least half of the words, or all where there are none.
         """
         stems = _stems(words)
-        log = self.changes.select(ChangeFilter(undone=True), LOOKED_AT, caller)
+        log = self.changes.select(ChangeFilter(undone=True, parts=True), LOOKED_AT, caller)
         texts: dict[Handle, str] = {}
         for entry in log.changes:
             text = f"{entry.name}: {entry.text}" if entry.name else entry.text

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Sqlite, damage
+from tests.conftest import Servers, Sqlite, call, damage
 from tests.exchange.conftest import Run
 from tests.exchange.sources import SOURCES
 from tests.postgres_server import new_place
@@ -159,3 +159,24 @@ def test_a_fact_that_was_written_anew_is_not_overwritten_by_undoing(tmp_path: Pa
     run(db, "fact", "gate.code", "9034", "--scope", "global")
     assert run(db, "undo", "g1").code == 0
     assert "9034" in run(db, "facts").out
+
+
+@pytest.mark.anyio
+async def test_a_client_undoes_an_import(server: Servers, tmp_path: Path, run: Run) -> None:
+    run(server.db, "import", lines(tmp_path / "a.jsonl", "The ferry leaves at nine", "The gate code is 4711"))
+    async with server() as client:
+        run(server.db, "forget", "--from", "jsonl", "--yes")
+        assert await call(client, "forget", what="gate code", undo=True) == {"restored": ["m2"]}
+        assert await call(client, "forget", refs=["i1"], undo=True) == {"restored": ["i1"]}
+    assert run(server.db, "list", "--json").summary["memories"] == []
+
+
+def test_what_is_erased_leaves_no_text_in_an_event(tmp_path: Path, run: Run, sqlite: Sqlite) -> None:
+    db, page = tmp_path / "memory.db", tmp_path / "CLAUDE.md"
+    for month in ("August", "July"):
+        page.write_text(f"- The launch of the ledger is in {month}\n", "utf-8")
+        run(db, "import", page)
+    assert sqlite(db, "SELECT count(*) FROM event_steps WHERE before LIKE '%August%'") == "1"
+    assert run(db, "forget", "1", "--purge", "--yes").code == 0
+    assert sqlite(db, "SELECT count(*) FROM event_steps") == "0"
+    assert b"August" not in db.read_bytes()

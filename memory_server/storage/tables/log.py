@@ -192,7 +192,8 @@ def _conditions(filter: ChangeFilter) -> tuple[list[str], dict[str, Any]]:
         "event": filter.event,
     }
     part = _IN_EVENT.format(event="true" if filter.event is None else "s.event_id = :event")
-    parts = [part] if filter.event is not None else [f"NOT {part}"] if filter.item is None else []
+    is_whole = filter.item is None and not filter.parts
+    parts = [part] if filter.event is not None else [f"NOT {part}"] if is_whole else []
     undone = ["origin IS NOT NULL AND action <> 'expired'"] if filter.undone else []
     return [*parts, *undone, *(clause for clause, value in clauses.items() if value is not None)], values
 
