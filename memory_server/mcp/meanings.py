@@ -138,7 +138,7 @@ _OF_MEMORY = _NO_WORDS | frozenset(
 """Words of a tool's name that say no more than that it is about memories."""
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_PREFIX = re.compile(r"^.*(?:__|[.:/])")
+_PREFIX = re.compile(r"^(?:.*(?:__|[.:/])|mcp_[a-z0-9]+_(?=[a-z]+_))")
 """What a client puts before the name of a tool."""
 
 

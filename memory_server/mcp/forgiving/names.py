@@ -25,11 +25,12 @@ NEAR: Mapping[str, tuple[str, ...]] = {
     "includeGraph": ("graph", "edges", "include edges", "with graph"),
     "includeSemantic": ("semantic", "include similar", "with semantic"),
     "include_context": ("include", "context", "parts", "sections"),
-    "key": ("name",),
-    "kinds": ("kind", "sources", "stores"),
+    "key": ("name", "keys"),
+    "kinds": ("kind", "types", "sources", "stores"),
     "limit": ("top k", "top n", "top", "k", "n", "count", "max", "max results", "n results", "num results", "page size",
               "size", "results", "number", "number of results", "how many", "max items", "max count", "take", "amount"),
-    "memoryId": ("id", "memory", "node", "node id", "start id", "ids", "start", "from", "of", "ref", "root"),
+    "memoryId": ("id", "memory", "node", "node id", "start id", "start node", "ids", "start", "from", "of",
+                 "ref", "root"),
     "message": ("text", "content", "turn", "body", "user message"),
     "messages": ("recent messages", "message", "history", "chat history", "conversation history", "chat"),
     "metadata": ("meta", "attributes"),
@@ -108,7 +109,7 @@ NEAR_IN_A_TOOL: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "test_trigger": {"messages": (*NEAR["messages"], "text")},
     "forget": {
         "refs": ("ref", "id", "ids", "handle", "handles", "memory id", "memory ids", "memory", "memories"),
-        "what": ("query", "text", "words", "content"),
+        "what": ("query", "text", "words", "content", "description"),
     },
     "delete_turn": {"id": ("turn id", "turn", "ids")},
     "delete_short_term_memories": {"pattern": ("text", "query", "keyword", "keywords", "words", "regex")},
@@ -119,7 +120,7 @@ SUGGESTED: Mapping[str, tuple[str, ...]] = {
     "content": ("updates", "fields", "changes"),
     "conversation_id": ("session id", "session"),
     "expectedVersion": ("version",),
-    "key": ("keys", "pattern"),
+    "key": ("pattern",),
     "offset": ("page",),
     "purge": ("permanent", "permanently", "hard", "hard delete"),
     "trigger": ("pattern",),
@@ -207,4 +208,5 @@ def is_idle(written: str, value: Any, *, reads: bool, needs_none: bool) -> bool:
         or folded in LABELS
         or (reads and folded in REMARKS | SHAPES)
         or (needs_none and folded in DUMMIES)
+        or (value in (False, "false") and folded in map(fold, SUGGESTED["purge"]))
     )

@@ -83,7 +83,9 @@ def _pair(
     """Read two ids as the ends of an edge whose direction says nothing."""
     written = next((name for name in unknown if fold(name) in _PAIRS), None)
     ids = unknown.get(written or "")
-    if "targetId" not in properties or arguments.get("relation") not in MUTUAL or not isinstance(ids, list):
+    relation = arguments.get("relation")
+    is_mutual = isinstance(relation, str) and relation in MUTUAL
+    if "targetId" not in properties or not is_mutual or not isinstance(ids, list):
         return
     if len(ids) == 2 and not {"sourceId", "targetId"} & arguments.keys():
         arguments["sourceId"], arguments["targetId"] = ids

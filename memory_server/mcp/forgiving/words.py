@@ -6,7 +6,7 @@ NAMES: Mapping[str, str] = {
     word: english
     for english, words in {
         "content": "内容 正文 文本 文字 记忆 inhalt contenu texte contenido texto",
-        "kind": "类型 类别 种类 分类 typ art kategorie genre catégorie tipo categoría",
+        "kind": "类型 类别 种类 分类 typ typen art arten kategorie genre catégorie tipo tipos categoría",
         "tags": "标签 标记 schlagwörter schlagworte stichwörter stichworte étiquettes etiquetas",
         "importance": "重要性 重要度 重要程度 优先级 wichtigkeit bedeutung priorität priorité prioridad importancia",
         "project": "项目 工程 projekt projet proyecto",
@@ -16,8 +16,9 @@ NAMES: Mapping[str, str] = {
         "question": "问题 提问 查询 搜索 关键词 搜索词 frage anfrage suche suchbegriff requête "
         "recherche pregunta consulta búsqueda",
         "limit": "数量 限制 条数 个数 上限 最多 anzahl grenze höchstzahl maximal limite límite cantidad",
-        "since": "从 自 起 开始 开始日期 起始 von seit ab depuis dès desde",
-        "until": "到 至 截止 结束 结束日期 截止日期 bis jusque jusquà hasta",
+        "from": "从 自 起 开始 开始日期 起始 von seit ab depuis dès desde",
+        "to": "到 至 截止 结束 结束日期 截止日期 bis nach jusque jusquà hasta",
+        "what": "什么 was quoi qué",
         "key": "键 键名 schlüssel clé clef clave",
         "name": "名称 名字 nom nombre bezeichnung",
         "value": "值 数值 wert valeur valor",
