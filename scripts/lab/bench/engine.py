@@ -25,6 +25,7 @@ from quality.doors import memory_type  # noqa: E402
 from quality.measures import FIRST, rank  # noqa: E402
 from report import Report  # noqa: E402
 from server import Server, cpu_seconds, note, ours, wait_until_embedded  # noqa: E402
+from show.pages import ROOT  # noqa: E402
 
 from memory_server.domain.moment import timestamp  # noqa: E402
 from memory_server.front import running  # noqa: E402
@@ -69,6 +70,7 @@ class Windows:
     def pids(self) -> list[int]:
         """The processes of the windows, with their engine and what it has started."""
         engines = [engine.pid for engine in running.of(self.db) if engine.pid is not None]
+        assert bool(engines) == (self.way == "auto"), "an engine serves the windows"
         pids = [server.pid for server in self.servers] + engines
         threads = [thread for pid in pids for thread in Path(f"/proc/{pid}/task").glob("*/children")]
         return pids + [int(child) for thread in threads for child in thread.read_text().split()]
@@ -103,13 +105,19 @@ def _proportional(pid: int) -> int:
 
 @contextmanager
 def windows(way: str) -> Iterator[Windows]:
-    """Windows of a new database; nothing was cached before."""
+    """Windows of a new database; nothing was cached before. `PYTHONPATH`: an engine finds no program in the folder of
+    its window.
+    """
     with ExitStack() as stack:
         folder, runtime = (
             Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ms-", dir=place)))
             for place in (None, "/tmp")
         )
-        os.environ |= {"XDG_RUNTIME_DIR": str(runtime), "XDG_CACHE_HOME": str(folder / "cache")}
+        os.environ |= {
+            "XDG_RUNTIME_DIR": str(runtime),
+            "XDG_CACHE_HOME": str(folder / "cache"),
+            "PYTHONPATH": str(ROOT),
+        }
         shared = Windows(folder, way)
         stack.callback(shared.close)
         yield shared
