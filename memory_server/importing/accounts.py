@@ -10,7 +10,7 @@ from typing import Any
 
 from memory_server.domain.exchange.records import MemoryRecord, Record, Refusal, TurnRecord
 from memory_server.importing.opened import Format, Opened
-from memory_server.importing.values import filled, hashed, moment
+from memory_server.importing.values import filled, hashed, moment, objects
 
 CONVERSATIONS = re.compile(r"(?:.*/)?conversations(?:-\d+)?\.json")
 """The files that hold the conversations: one, or several with numbers in a large export."""
@@ -66,9 +66,10 @@ def _remembered(opened: Opened) -> Iterator[Record]:
     names = {str(project.get("uuid")): str(project["name"]) for project in projects}
     for entry in entries:
         yield from _paragraphs(entry, entry.get("conversations_memory"), None)
-        for id, text in (entry.get("project_memories") or {}).items():
+        by_project = entry.get("project_memories")
+        for id, text in by_project.items() if isinstance(by_project, dict) else ():
             yield from _paragraphs(entry, text, names.get(id, id))
-        for number, file in enumerate(entry.get("memory_files") or [], 1):
+        for number, file in enumerate(objects(entry.get("memory_files")), 1):
             yield Refusal(
                 f"memory file {number}", f"is of no form that is known: {sorted(file)}", elsewhere=True
             )
@@ -103,17 +104,16 @@ def _project(project: dict[str, Any]) -> Iterator[Record]:
             created_at,
         ),
     ]
-    for doc in project.get("docs") or []:
-        if isinstance(doc, dict):
-            text = f"{doc.get('filename')}\n{doc.get('content')}"
-            parts.append(
-                (
-                    str(doc.get("uuid") or doc.get("filename")),
-                    text,
-                    doc.get("content"),
-                    moment(doc.get("created_at")),
-                )
+    for doc in objects(project.get("docs")):
+        text = f"{doc.get('filename')}\n{doc.get('content')}"
+        parts.append(
+            (
+                str(doc.get("uuid") or doc.get("filename")),
+                text,
+                doc.get("content"),
+                moment(doc.get("created_at")),
             )
+        )
     for part, content, value, at in parts:
         if str(value or "").strip():
             yield MemoryRecord(

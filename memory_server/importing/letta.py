@@ -9,7 +9,7 @@ from typing import Any
 from memory_server.domain.exchange.records import MemoryRecord, Record, Refusal
 from memory_server.importing.accounts import turns_of
 from memory_server.importing.opened import Format, Opened
-from memory_server.importing.values import filled, hashed, moment, texts
+from memory_server.importing.values import filled, hashed, moment, objects, texts
 
 NAME = "letta"
 
@@ -23,15 +23,15 @@ def fits(opened: Opened) -> bool:
 
 def records(opened: Opened) -> Iterator[Record]:
     value: dict[str, Any] = opened.json
-    agents = value.get("agents", [value])
-    blocks = [block for agent in agents for block in agent.get("core_memory") or []]
-    for number, block in enumerate([*blocks, *(value.get("blocks") or [])], 1):
-        if not isinstance(block, dict) or not str(block.get("value") or "").strip():
+    agents = objects(value.get("agents", [value]))
+    blocks = [block for agent in agents for block in objects(agent.get("core_memory"))]
+    for number, block in enumerate([*blocks, *objects(value.get("blocks"))], 1):
+        if not str(block.get("value") or "").strip():
             yield Refusal(f"block {number}", "is empty", elsewhere=True)
         else:
             yield _block(opened, block)
     for agent in agents:
-        parsed = [_message(message) for message in agent.get("messages") or [] if isinstance(message, dict)]
+        parsed = [_message(message) for message in objects(agent.get("messages"))]
         name = str(agent.get("name") or "agent")
         shown = [message for message in parsed if message[0] in ("user", "assistant")]
         yield from turns_of(NAME, str(agent.get("id") or name), name, shown)

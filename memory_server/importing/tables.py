@@ -10,7 +10,7 @@ from typing import Any
 from memory_server.domain.exchange.records import MemoryRecord, Record, Refusal
 from memory_server.domain.fact import is_plain
 from memory_server.importing.opened import Format, Opened
-from memory_server.importing.values import hashed, importance, memory_type, moment, texts
+from memory_server.importing.values import hashed, importance, memory_type, moment, objects, texts
 
 NAMES = {
     "content": "content text memory note body message value observation 内容 记忆 文本",
@@ -58,7 +58,7 @@ def jsonl(opened: Opened) -> Iterator[Record]:
         for number, item in enumerate(items, 1):
             yield _record(item, f"item {number}", opened.path.name)
         if isinstance(opened.json, dict):
-            for number, relation in enumerate(opened.json.get("relations") or [], 1):
+            for number, relation in enumerate(objects(opened.json.get("relations")), 1):
                 yield Refusal(
                     f"relation {number}", f"its ends are no memories: {_words(relation)}", elsewhere=True
                 )
@@ -109,7 +109,7 @@ def _record(row: Any, where: str, file: str) -> Record:
     )
 
 
-def _words(relation: Any) -> str:
+def _words(relation: dict[str, Any]) -> str:
     """Return the words of a relation between things, as mem0 has them."""
     return (
         " ".join(str(value) for value in relation.values()) if isinstance(relation, dict) else str(relation)

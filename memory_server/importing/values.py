@@ -96,6 +96,11 @@ def texts(value: object) -> list[str]:
     return [text for item in items if (text := str(item).strip())]
 
 
+def objects(value: object) -> list[dict[str, Any]]:
+    """Return the objects of a list; none where it is no list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
 def parsed_json(text: object) -> Any:
     """The value of JSON; None where it is none, or holds what no client can read."""
     if not isinstance(text, str):

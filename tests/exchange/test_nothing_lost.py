@@ -267,3 +267,20 @@ def test_a_hostile_or_half_file_is_one_line_of_error_and_nothing_written(
     assert len(done.err.strip().splitlines()) <= 2
     assert "Traceback" not in done.err
     assert not (tmp_path / "memory.db").exists()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"agents": ["x", {"messages": 3, "core_memory": {"a": 1}}], "blocks": 7},
+        {"core_memory": [1], "messages": {"role": "user"}},
+        {"results": [{"memory": "Likes tea"}, 3, None], "relations": 5},
+        [{"conversations_memory": 3, "project_memories": [1], "memory_files": 2}],
+        [{"uuid": "p", "name": "Ledger", "docs": [3], "description": {}}],
+    ],
+)
+def test_what_has_other_types_than_expected_is_listed_or_left(value: Any, tmp_path: Path, run: Run) -> None:
+    (tmp_path / "memories.json").write_text(json.dumps(value), "utf-8")
+    done = run(tmp_path / "memory.db", "import", tmp_path / "memories.json")
+    assert "Traceback" not in done.err + done.out
+    assert done.code in (0, 1)
