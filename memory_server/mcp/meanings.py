@@ -155,7 +155,7 @@ def tool_for(name: str, listed: Collection[str]) -> str | None:
 def meant_tool(name: str, listed: Collection[str]) -> str | None:
     """The listed tool that a wrong name means without doubt: by the same words, or by a known verb and noun."""
     words = _words(name)
-    same = [tool for tool in listed if sorted(_words(tool)) == sorted(words)]
+    same = [tool for tool in listed if _singular(tool) == _singular(name)]
     if not words:
         return tool_for(name, listed) if any(word in name for word in CHINESE) else None
     if same:
@@ -171,6 +171,11 @@ def is_spelled(name: str, tool: str) -> bool:
 
 def _words(name: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(_PREFIX.sub("", name))]
+
+
+def _singular(name: str) -> list[str]:
+    """The words of a name in order of the alphabet, each memory as one."""
+    return sorted(word.replace("memories", "memory") for word in _words(name))
 
 
 def first(tools: Sequence[str], listed: Collection[str]) -> str | None:

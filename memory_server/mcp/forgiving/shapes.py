@@ -24,6 +24,10 @@ def _delay(value: Any) -> Any:
     return f"in {value}" if isinstance(value, str) and not value.lower().startswith("in ") else value
 
 
+def _topic(value: Any) -> Any:
+    return f"when we talk about {value}" if isinstance(value, str) and len(value.split()) < 4 else value
+
+
 def _interval(value: Any) -> Any:
     return f"every {value}" if isinstance(value, str) and not _EVERY.match(value.strip()) else value
 
@@ -69,6 +73,8 @@ def _meant(properties: Mapping[str, Any], sent: Mapping[str, Any], name: str, va
         return {"since": value, "until": value} if spans else {"since": value}
     if "when" in properties and word in _INTERVALS and "when" not in present:
         return {"when": _interval(value)}
+    if "when" in properties and name == "topic" and "when" not in present:
+        return {"when": _topic(value)}
     for parameter, (names, shape) in _SHAPES.items():
         if (
             parameter in properties

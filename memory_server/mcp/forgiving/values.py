@@ -250,7 +250,9 @@ def _split(name: str, value: str, items: Mapping[str, Any], notes: list[str]) ->
         parts = [part for part in _BETWEEN_NUMBERS.split(value.strip()) if part]
         return parts if all(_HANDLE.fullmatch(_even(part)) for part in parts) else [value]
     handles = re.split(r"\s*(?:[,，、;；&+]|\b(?:and|und|et|y)\b|和)\s*", value.strip())
-    if name == "refs" and len(handles) > 1 and all(map(read_handle, handles)):
+    if name == "refs" and all(map(read_handle, handles)):
+        if len(handles) == 1:
+            return handles
         notes.append(f"{name}: the text was read as {len(handles)}: {' | '.join(handles)}.")
         return handles
     if "enum" in items or "x-values" in items:

@@ -71,7 +71,7 @@ VALUES: Mapping[str, str] = {
         "project": "项目 projekt projet proyecto",
         "session": "会话 sitzung sesión",
         "shared": "共享 geteilt gemeinsam partagé compartido",
-        "semantic": "语义",
+        "semantic": "语义 semantisch sémantique semántico semántica",
         "keyword": "关键词 stichwort motclé",
         "related to": "相关 verwandt lié relacionado",
         "causes": "导致 引起 verursacht bewirkt cause causa",
