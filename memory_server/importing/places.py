@@ -1,7 +1,7 @@
 """The places on this machine where other programs keep what they know of their user: a table, from the home folder on.
 
 Nothing in them is read here: files are counted by name and date. Of configurations alone the paths are read that they
-name. What lies outside the home folder is no place of the user's.
+name. What lies outside the home folder is no place of the user's, unless a variable moves the home of a client there.
 """
 
 import json
@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from memory_server.flags import HERE
 
 PLACES = (
     ("Claude Code", "transcripts", ".claude/projects", "*/*.jsonl"),
@@ -50,8 +52,12 @@ OF_PROJECTS = (
 )
 """The same of a project that a client knows: what its assistants are told, and their memory banks."""
 
+MOVED = {".claude": "CLAUDE_CONFIG_DIR", ".codex": "CODEX_HOME"}
+"""Homes of clients, and the variables that move them."""
+
 CONFIGURATIONS = (
     ".claude.json",
+    ".claude/.claude.json",
     ".codex/config.toml",
     ".cursor/mcp.json",
     ".gemini/settings.json",
@@ -87,14 +93,17 @@ class Place:
     last: float
 
 
-def places(home: Path) -> list[Place]:
+def places(home: Path, environment: Mapping[str, str] = HERE) -> list[Place]:
     """Return the places that have files, in the order of the table."""
-    root = home.resolve()
+    moved = {
+        name: Path(environment[variable]) for name, variable in MOVED.items() if environment.get(variable)
+    }
+    roots = [path.resolve() for path in (home, *moved.values())]
     paths: dict[tuple[str, str], dict[Path, list[float]]] = {}
     listed: set[Path] = set()
-    for program, what, path, pattern in _candidates(home):
+    for program, what, path, pattern in _candidates(home, moved):
         real = path.resolve()
-        if real in listed or real == root or not real.is_relative_to(root):
+        if real in listed or real in roots or not any(map(real.is_relative_to, roots)):
             continue
         changed = [file.stat().st_mtime for file in _files(path, pattern)]
         if changed:
@@ -108,17 +117,26 @@ def _place(program: str, what: str, changed: Mapping[Path, Sequence[float]]) -> 
     return Place(program, what, tuple(changed), len(moments), min(moments), max(moments))
 
 
-def _candidates(home: Path) -> Iterator[tuple[str, str, Path, str]]:
+def _candidates(home: Path, moved: Mapping[str, Path]) -> Iterator[tuple[str, str, Path, str]]:
     """Yield program, kind, path and pattern of every place that there may be."""
     for program, what, where, pattern in PLACES:
-        for path in sorted(home.glob(where)):
+        for path in _at(where, home, moved):
             yield program, what, path, pattern
     for name in CONFIGURATIONS:
-        values = _values(home / name)
-        yield from _named(home, values)
-        for project in _keys(values, "projects") if name.startswith((".claude", ".codex")) else ():
-            for where, pattern in OF_PROJECTS:
-                yield "projects", "instructions and memory banks", Path(project) / where, pattern
+        for configuration in _at(name, home, moved):
+            values = _values(configuration)
+            yield from _named(home, values)
+            for project in _keys(values, "projects") if name.startswith((".claude", ".codex")) else ():
+                for where, pattern in OF_PROJECTS:
+                    yield "projects", "instructions and memory banks", Path(project) / where, pattern
+
+
+def _at(where: str, home: Path, moved: Mapping[str, Path]) -> Iterator[Path]:
+    """Yield the paths of a pattern in the home folder, and where the home of its client was moved to."""
+    client, _, inside = where.partition("/")
+    yield from sorted(home.glob(where))
+    if client in moved:
+        yield from sorted(moved[client].glob(inside))
 
 
 def _named(home: Path, values: dict[str, Any]) -> Iterator[tuple[str, str, Path, str]]:

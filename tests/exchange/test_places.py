@@ -85,6 +85,26 @@ def test_what_lies_outside_the_home_folder_is_no_place(home: Path, tmp_path: Pat
     assert names(places(home), home) == before
 
 
+def test_the_homes_that_variables_move_are_looked_at_too(home: Path, tmp_path: Path) -> None:
+    claude, codex = tmp_path / "disk/claude", tmp_path / "disk/codex"
+    (home / ".claude.json").rename(home / ".claude/.claude.json")
+    shutil.move(home / ".claude", claude)
+    shutil.copytree(home / ".codex", codex)
+    (codex / "AGENTS.md").symlink_to(put(tmp_path / "outside/AGENTS.md"))
+    moved = {"CLAUDE_CONFIG_DIR": str(claude), "CODEX_HOME": str(codex)}
+    listed = places(home, moved)
+    assert [(place.program, place.what, list(place.paths)) for place in listed[:4]] == [
+        ("Claude Code", "transcripts", [claude / "projects"]),
+        ("Claude Code", "memories", [claude / "projects/-srv-shop/memory"]),
+        ("Claude Code", "instructions", [claude / "CLAUDE.md"]),
+        ("Codex", "transcripts", [home / ".codex/sessions", codex / "sessions"]),
+    ]
+    assert [place.program for place in listed[4:]] == [
+        "Claude", "server-memory", "projects", "basic-memory", "Obsidian",
+    ]  # fmt: skip
+    assert len(places(home, {})) == 4
+
+
 @pytest.mark.parametrize("text", ["", "{", "[1]", "[" * 200_000, '{"projects": 7, "vaults": [1]}', "\x00"])
 def test_a_configuration_that_cannot_be_read_names_nothing(home: Path, text: str) -> None:
     for name in (".claude.json", ".config/obsidian/obsidian.json", ".basic-memory/config.json"):
