@@ -55,6 +55,10 @@ def main() -> int:
 def _hook(arguments: list[str]) -> None:
     """Run a hook: in an engine, or where there can be none in this process."""
     data = b"" if sys.stdin.isatty() else sys.stdin.buffer.read()
+    from memory_server.hook import written
+
+    if arguments[0] == written.EVENT and not written.is_memory(data):
+        return
     from memory_server.front.hook import relay
 
     try:

@@ -182,8 +182,8 @@ class Settings(BaseSettings):
     )
     hooks_off: Names = Field(
         default=(),
-        description="Hooks that do nothing: SessionStart, UserPromptSubmit, SubagentStart, Stop, PreCompact, "
-        "SessionEnd, or `all`.",
+        description="Hooks that do nothing: SessionStart, UserPromptSubmit, SubagentStart, PostToolUse, Stop, "
+        "PreCompact, SessionEnd, or `all`.",
     )
     engine: Literal["auto", "off"] = Field(
         default="auto",

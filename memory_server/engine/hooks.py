@@ -6,12 +6,9 @@ from pathlib import Path
 from memory_server.app import Services
 from memory_server.call import acting
 from memory_server.domain.caller import Caller
-from memory_server.hook import main
+from memory_server.hook import main, written
 from memory_server.hook.event import Event, Name
 from memory_server.hook.settings import HookSettings
-
-MEMORIES = "memory"
-"""The folder beside its transcripts in which Claude Code keeps what it remembers of a project."""
 
 
 def answer(
@@ -20,12 +17,24 @@ def answer(
     """Return what a hook prints, of what the client sent it in a folder."""
 
     def say(event: Event, settings: HookSettings) -> str:
-        if event.transcript is not None and event.name is not Name.PROMPT and not settings.read_only:
+        memories = _memories(event)
+        if memories is not None and not settings.read_only:
             caller = Caller(settings.client, event.session, settings.here(event.folder))
-            services.following.follow(event.transcript.parent / MEMORIES, caller)
+            services.following.follow(memories, caller)
         return main.said(
             event, settings, services.database, services.reminding.remind, services.reminding.waking
         )
 
     with acting.as_(None):
         return main.answered(arguments, environment, data, folder, say)
+
+
+def _memories(event: Event) -> Path | None:
+    """Return the folder of memories that may have changed: of the file that was written, else beside the transcript."""
+    match event.name:
+        case Name.PROMPT:
+            return None
+        case Name.WROTE:
+            return event.written and event.written.parent
+        case _:
+            return event.transcript and event.transcript.parent / written.MEMORIES

@@ -7,6 +7,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from memory_server.hook import written
+
 
 class Name(StrEnum):
     """The events, as Claude Code and Codex call them."""
@@ -14,6 +16,7 @@ class Name(StrEnum):
     START = "SessionStart"
     PROMPT = "UserPromptSubmit"
     SUBAGENT = "SubagentStart"
+    WROTE = written.EVENT
     STOP = "Stop"
     COMPACT = "PreCompact"
     END = "SessionEnd"
@@ -24,6 +27,7 @@ class Event:
     """`source` says how a session began. `prompt` is the last that the user said, `reply` the assistant's last words.
 
     `session`: a subagent is a session of its own, under its own name, since its context holds nothing of its session's.
+    `written`: the file that a tool of the client has just written.
     `again`: the assistant goes on because a hook of the same event asked for it.
     """
 
@@ -35,6 +39,7 @@ class Event:
     source: str = ""
     transcript: Path | None = None
     again: bool = False
+    written: Path | None = None
 
 
 def read(name: Name, text: str, working_folder: Path) -> Event:
@@ -49,6 +54,8 @@ def read(name: Name, text: str, working_folder: Path) -> Event:
     roots = members.get("workspace_roots")
     folder = _text(members, "cwd") or (roots[0] if isinstance(roots, list) and roots else "")
     transcript = _text(members, "transcript_path", "transcriptPath")
+    arguments = members.get("tool_input")
+    written_file = _text(arguments, "file_path") if isinstance(arguments, dict) else ""
     return Event(
         name,
         _text(members, "agent_id", "session_id", "sessionId", "conversation_id") or None,
@@ -58,6 +65,7 @@ def read(name: Name, text: str, working_folder: Path) -> Event:
         _text(members, "source"),
         Path(transcript) if transcript else None,
         members.get("stop_hook_active") is True,
+        Path(written_file) if written_file else None,
     )
 
 

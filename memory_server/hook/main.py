@@ -114,6 +114,8 @@ def said(
             return start(event, database, caller, settings, waking)
         case Name.PROMPT:
             return "" if remind is None else prompt(event, settings, database, caller, remind)
+        case Name.WROTE:
+            return ""
         case _ if settings.read_only:
             return ""
         case _:

@@ -10,6 +10,9 @@ from memory_server.importing.values import file_moment
 from memory_server.storage.tx import Tx
 from memory_server.transfer.importing import ImportService, Source
 
+PROJECTS = "projects"
+"""The folder of a client's home that has one for each project."""
+
 
 @dataclass(frozen=True, slots=True)
 class FollowingService:
@@ -18,6 +21,8 @@ class FollowingService:
     def follow(self, folder: Path, caller: Caller) -> None:
         """Import a project's folder of memories again, if the client's were imported and a file has changed since."""
         folder = folder.resolve()
+        if folder.parents[1].name != PROJECTS:
+            return
         with self.imports.database.read() as tx:
             is_followed = _imported(tx, folder.parents[1])[0] > 0
             number, last = _imported(tx, folder)

@@ -54,3 +54,20 @@ async def test_a_hook_imports_no_server(server: Servers, hooks: Hooks, event: st
     said = imported(hooks, "hook", event, "--db", hooks.given, session_id="s", prompt=prompt)
     assert said == "[]"
     assert not any("failed" in line for line in hooks.log)
+
+
+def test_a_hook_of_a_file_that_is_no_memory_imports_nothing_of_a_hook(hooks: Hooks) -> None:
+    program = PROGRAM.replace(repr(HEAVY), repr(("json", "memory_server.front.hook")))
+    said = {}
+    for path in ("/srv/shop/app.py", "/srv/projects/shop/memory/a.md"):
+        event = json.dumps({"cwd": str(hooks.project), "tool_input": {"file_path": path}})
+        done = subprocess.run(
+            [sys.executable, "-c", program, "hook", "PostToolUse", "--db", hooks.given], input=event,
+            env={**os.environ, **hooks.env}, capture_output=True, text=True, timeout=60, check=True,
+        )  # fmt: skip
+        assert done.stdout == ""
+        said[path] = done.stderr.strip()
+    assert said == {
+        "/srv/shop/app.py": "[]",
+        "/srv/projects/shop/memory/a.md": "['json', 'memory_server.front.hook']",
+    }

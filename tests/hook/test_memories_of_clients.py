@@ -1,11 +1,13 @@
 """What Claude Code writes into its own memory is taken in by the next hook, once that memory was imported."""
 
+import json
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from memory_server.hook import written
 from tests.conftest import Servers, call
 from tests.hook.conftest import Hooks
 
@@ -48,3 +50,45 @@ async def test_a_memory_of_claude_code_is_followed(server: Servers, hooks: Hooks
     broken.unlink()
     assert contents("Stop") == ["The lamp is lit at dusk"]
     assert not any("failed" in line for line in hooks.log)
+
+
+async def test_a_memory_is_taken_in_as_soon_as_it_is_written(
+    server: Servers, hooks: Hooks, tmp_path: Path
+) -> None:
+    async with server(cwd=hooks.project) as client:
+        await call(client, "memory_stats")
+    projects = tmp_path / "home/.claude/projects"
+    notes = tmp_path / "home/notes/memory"
+
+    def contents(path: Path, event: str = "PostToolUse") -> list[Any]:
+        hooks.of_engine(event, tool_name="Write", tool_input={"file_path": str(path), "content": "x"})
+        return [text for (text,) in hooks.rows("SELECT content FROM memories ORDER BY id")]
+
+    release = write(projects / "-srv-shop/memory", "release", "Releases are on Tuesdays", 1)
+    assert contents(release) == []  # the person has not imported that folder
+    assert hooks.run("import", str(release.parent), "--db", hooks.given).returncode == 0
+    lamp = write(projects / "-srv-lamp/memory", "lamp", "The lamp is lit at dusk", 2)
+    assert contents(write(notes, "pier", "The pier is long", 3)) == ["Releases are on Tuesdays"]
+    assert contents(lamp) == ["Releases are on Tuesdays", "The lamp is lit at dusk"]
+    write(projects / "-srv-shop/memory", "release", "Releases are on Mondays", 4)
+    assert contents(release) == ["Releases are on Mondays", "The lamp is lit at dusk"]
+    assert hooks.rows("SELECT count(*) FROM short_term_memories") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/home/me/.claude/projects/-srv-shop/memory/a.md", True),
+        ("C:\\Users\\me\\.claude\\projects\\C--shop\\memory\\a.md", True),
+        ("/srv/shop/memory.md", False),
+        ("/srv/shop/memory/a.py", False),
+        ("/srv/memory/shop/a.md", False),
+    ],
+)
+def test_only_a_note_in_a_folder_of_memories_is_looked_at(path: str, expected: bool) -> None:
+    content = json.dumps({"file_path": "/home/me/.claude/projects/-srv-shop/memory/a.md"})
+    arguments = {"content": content, "file_path": path}
+    assert written.is_memory(json.dumps({"session_id": "s1", "tool_input": arguments}).encode()) is expected
+    compact = json.dumps({"tool_input": arguments}, separators=(",", ":"))
+    assert written.is_memory(compact.encode()) is expected
+    assert not written.is_memory(b"")

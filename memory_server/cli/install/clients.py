@@ -28,6 +28,9 @@ AT_THE_END = 3
 STARTS = "startup|resume|clear|compact"
 """The ways in which a session begins, for clients that want them named."""
 
+WRITING = "Write|Edit|MultiEdit"
+"""The tools of Claude Code that write files."""
+
 EVERY = frozenset(Name)
 
 CLIENTS = {
@@ -169,7 +172,7 @@ class _Places:
     def of_gemini(self, launch: Launch, events: Collection[Name]) -> list[Part]:
         file = self.gemini / "settings.json"
         entries = {}
-        for event in set(events) - {Name.SUBAGENT}:
+        for event in set(events) - {Name.SUBAGENT, Name.WROTE}:
             hook = {
                 "type": "command",
                 "command": shell(launch.hook(event, "gemini")),
@@ -186,16 +189,19 @@ class _Places:
 def like_claude(launch: Launch, client: str | None, events: Collection[Name]) -> dict[str, dict[str, Any]]:
     """Return the hooks in the form that Claude Code and Codex share.
 
-    Claude Code does not wait for what is kept at a stop. Codex 0.169.0 runs no hook that says `async`.
+    Claude Code does not wait for what is kept at a stop, or of a memory that it wrote: Codex writes none so. Codex
+    0.169.0 runs no hook that says `async`.
     """
+    matchers = {Name.START: STARTS, Name.WROTE: WRITING}
     entries: dict[str, dict[str, Any]] = {}
     for event in Name:
-        if event in events:
+        if event in events and (client == "claude" or event is not Name.WROTE):
             seconds = AT_THE_END if event is Name.END else TIMEOUT
             hook = {"type": "command", "command": shell(launch.hook(event, client)), "timeout": seconds}
-            if event is Name.STOP and client == "claude":
+            if event in (Name.STOP, Name.WROTE) and client == "claude":
                 hook["async"] = True
-            entries[event.value] = {**({"matcher": STARTS} if event is Name.START else {}), "hooks": [hook]}
+            matcher = {"matcher": matchers[event]} if event in matchers else {}
+            entries[event.value] = {**matcher, "hooks": [hook]}
     return entries
 
 
