@@ -7,15 +7,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from memory_server.language import month_parts
-
-MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-)  # fmt: skip
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-
-_GERMAN_MONTHS = {"mär": 3, "mai": 5, "okt": 10, "dez": 12}
-"""Those that do not begin as in English."""
+from memory_server.language.calendar_words import DAYS, MONTH_NUMBERS, MONTHS
+from memory_server.language.durations import count_of
 
 _MONTH = (
     "|".join(f"{name[:3]}(?:{name[3:]})?" if name != "may" else "may" for name in MONTHS)
@@ -31,12 +24,6 @@ _HAN_NUMBER = (
     r"(?<![\d十百千万零])(?:\d{1,3}|[二三四五六七八九]?十[一二三四五六七八九]?|[一二两三四五六七八九几])"
 )
 _HAN_MONTH = r"1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九]"
-
-_WORDS = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
-    "nine": 9, "ten": 10, "a couple of": 2, "a few": 3,
-}  # fmt: skip
-_HAN = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "几": 3}
 
 SLACK = timedelta(days=3)
 """What is told of a day is often told some days later, or named some days off."""
@@ -148,27 +135,11 @@ def _year(match: re.Match[str], today: date) -> int | None:
 
 
 def _month_number(text: str) -> int:
-    if text[0].isdigit():
-        return int(text)
-    if text[0] == "十":
-        return 10 + _HAN.get(text[1:], 0)
-    if text in _HAN:
-        return _HAN[text]
-    in_english = (number for number, name in enumerate(MONTHS, 1) if name.startswith(text[:3]))
-    return _GERMAN_MONTHS.get(text[:3]) or next(in_english)
-
-
-def _count(text: str) -> int:
-    if text[0].isdigit():
-        return int(text)
-    if "十" in text:
-        tens, _, ones = text.partition("十")
-        return 10 * _HAN.get(tens, 1) + _HAN.get(ones, 0)
-    return _WORDS.get(text, 0) or _HAN.get(text, 1)
+    return MONTH_NUMBERS.get(text) or int(count_of(text))
 
 
 def _ago(match: re.Match[str], today: date) -> Span:
-    count, unit = _count(match["count"]), match["unit"]
+    count, unit = int(count_of(match["count"])), match["unit"]
     if unit.startswith(("day", "天", "日")):
         return _days(today - timedelta(days=count), 1)
     if unit.startswith(("week", "周", "星", "礼")):
@@ -209,7 +180,7 @@ def _relative(match: re.Match[str], today: date) -> Span:
 
 def _weekday(match: re.Match[str], today: date) -> Span:
     """The last such day before today."""
-    weekday = _WEEKDAYS.index(match["weekday"])
+    weekday = DAYS.index(match["weekday"])
     return _days(today - timedelta(days=(today.weekday() - weekday - 1) % 7 + 1), 1)
 
 
@@ -269,7 +240,7 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Span]], .
             r"(?P<which>(?<!过)去|(?<!如)今|(?<![目以之])前)(?P<unit>年)",
             _relative,
         ),  # not 目前年龄, 如今年轻人
-        (rf"\b(?:last|on|this|past) (?P<weekday>{'|'.join(_WEEKDAYS)})\b", _weekday),
+        (rf"\b(?:last|on|this|past) (?P<weekday>{'|'.join(DAYS)})\b", _weekday),
         (r"(?P<which>上上|上|这|本)(?:个)?(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天])", _weekday_of_week),
         (
             r"\b(?P<near>today|tonight|yesterday)\b|(?P<han>大前天|前天|昨天|昨晚|今天)",

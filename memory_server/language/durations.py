@@ -8,9 +8,10 @@ from datetime import datetime, timedelta
 from memory_server.language.romance import in_english
 from memory_server.language.text import fold
 
-_COUNTS = {
+COUNTS = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
-    "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "a couple of": 2, "a few": 3, "half a": 0.5, "half an": 0.5,
+    "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "a couple of": 2, "couple of": 2, "a few": 3, "few": 3, "paar": 3,
+    "half a": 0.5, "half an": 0.5,
     "a half": 0.5, "ein": 1, "eine": 1, "einer": 1, "einem": 1, "einen": 1, "zwei": 2, "drei": 3, "vier": 4, "fünf": 5,
     "sechs": 6, "sieben": 7, "acht": 8, "neun": 9, "zehn": 10, "elf": 11, "zwölf": 12, "eine halbe": 0.5,
     "einer halben": 0.5, "einem halben": 0.5, "半": 0.5,
@@ -20,7 +21,7 @@ _DIGITS = {"〇": 0, "零": 0, "两": 2, "几": 3} | {
 }
 
 HAN_NUMBER = "[零〇一二两三四五六七八九十几]{1,3}"
-NUMBER = rf"\d{{1,6}}(?:\.\d{{1,3}})?|{'|'.join(sorted(_COUNTS, key=len, reverse=True))}|{HAN_NUMBER}"
+NUMBER = rf"\d{{1,6}}(?:\.\d{{1,3}})?|{'|'.join(sorted(COUNTS, key=len, reverse=True))}|{HAN_NUMBER}"
 
 _UNITS: tuple[tuple[str, str], ...] = (
     ("months", r"months?|mos?|monate?n?|个?月"),
@@ -93,8 +94,8 @@ def read(text: str, m: str = "") -> Duration | None:
 
 def count_of(text: str) -> float:
     """Read a number in digits or words."""
-    if text in _COUNTS:
-        return _COUNTS[text]
+    if text in COUNTS:
+        return COUNTS[text]
     if text[0].isdigit():
         return float(text)
     tens, ten, ones = text.partition("十")

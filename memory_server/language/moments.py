@@ -8,15 +8,14 @@ from collections.abc import Callable
 from datetime import datetime, time, timedelta
 
 from memory_server.language import clock, durations, month_parts
+from memory_server.language.calendar_words import MONTH_NUMBERS, WEEKDAYS
 from memory_server.language.clock import Clock
 from memory_server.language.romance import in_english
 from memory_server.language.spans import (
     DAYS,
     HAN_DAYS,
-    MONTH_NUMBERS,
     STEPS,
     UNITS,
-    WEEKDAYS,
     Calendar,
     Span,
     days,

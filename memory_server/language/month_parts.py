@@ -4,29 +4,17 @@ import re
 from collections.abc import Iterable
 from datetime import date, timedelta
 
+from memory_server.language.calendar_words import WEEKDAYS
+from memory_server.language.durations import COUNTS, HAN_NUMBER, count_of
+
 _NTH = {
     "first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "last": -1, "final": -1,
 }  # fmt: skip
 _GERMAN_NTH = {"erste": 1, "zweite": 2, "dritte": 3, "vierte": 4, "letzte": -1}
-_HAN_NTH = {
-    "第一": 1,
-    "第1": 1,
-    "头": 1,
-    "前": 1,
-    "第二": 2,
-    "第2": 2,
-    "第三": 3,
-    "第3": 3,
-    "第四": 4,
-    "第4": 4,
-    "最后": -1,
+_HAN_NTH = {"头": 1, "前": 1, "最后": -1} | {
+    f"第{digit}": number for number, digits in enumerate(("一1", "二2", "三3", "四4"), 1) for digit in digits
 }
 _EVERY_NTH = _NTH | _GERMAN_NTH | _HAN_NTH
-_COUNTS = {
-    "few": 3, "couple of": 2, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10,
-    "paar": 3, "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "sechs": 6, "sieben": 7, "zehn": 10,
-}  # fmt: skip
-_HAN_COUNTS = {"一": 1, "几": 3, "两": 2, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "十": 10}
 _SEVERAL = {"days": 3, "tage": 3, "tagen": 3, "weeks": 2, "wochen": 2}
 """How many are meant where no number is named."""
 
@@ -40,14 +28,7 @@ _LENGTHS = {
 }  # fmt: skip
 _HALVES = ("half", "hälfte")
 _WEEKENDS = dict.fromkeys(("weekend", "wochenende", "周末"), 5)
-_WEEKDAYS = {
-    name: day
-    for names in (
-        "monday tuesday wednesday thursday friday saturday sunday",
-        "montag dienstag mittwoch donnerstag freitag samstag sonntag",
-    )
-    for day, name in enumerate(names.split())
-} | _WEEKENDS
+_WEEKDAYS = WEEKDAYS | _WEEKENDS
 
 
 def forms(month: str, year: str, han_month: str) -> tuple[str, ...]:
@@ -59,12 +40,12 @@ def forms(month: str, year: str, han_month: str) -> tuple[str, ...]:
     unit = _any([*_LENGTHS, *_HALVES, *_WEEKDAYS])
     named = rf"(?P<month>{month})\b\.?(?! \d\d?\b)(?:,? (?:of )?(?P<year>{year}))?\b"
     return (
-        rf"\b{nth}(?: (?P<count>{_any(_COUNTS)}|\d\d?))? (?P<unit>{unit}) (?:of|in|im|des|vom) {named}",
+        rf"\b{nth}(?: (?P<count>{_any(COUNTS)}|\d\d?))? (?P<unit>{unit}) (?:of|in|im|des|vom) {named}",
         rf"\b(?P<nth>{_any(_GERMAN_NTH)})[nrms]? (?P<month>{month})(?P<unit>wochenende|woche)\b(?: (?P<year>{year}))?",
         rf"\b(?P<stage>beginning(?= of)|start(?= of)|middle(?= of)|end(?= of)|early|late|mid|anfang|mitte|ende)"
         rf"(?: of | |-){named}",
         rf"(?:(?P<year>{year})\s*年的?|(?P<relative>去年|今年|前年)的?)?(?<!\d)(?P<month>{han_month})月(?:份)?的?"
-        rf"(?:(?P<nth>{_any(_HAN_NTH)})(?P<count>{_any(_HAN_COUNTS)}|\d\d?)?个?(?P<unit>周末|周|星期|礼拜|天)"
+        rf"(?:(?P<nth>{_any(_HAN_NTH)})(?P<count>{HAN_NUMBER}|\d\d?)?个?(?P<unit>周末|周|星期|礼拜|天)"
         r"|(?P<stage>初(?![一二三四五六七八九十])|底|末|上旬|中旬|下旬))",
     )
 
@@ -87,7 +68,7 @@ def days(match: re.Match[str], first: date, last: date, *, year: bool) -> tuple[
         return (first, middle - timedelta(1)) if number == 1 else (middle, last)
     more = timedelta(unit in _WEEKENDS)
     if unit in _LENGTHS or not year:
-        length = _LENGTHS.get(unit, 7) * (_number(count) if count else _SEVERAL.get(unit, 1))
+        length = _LENGTHS.get(unit, 7) * (int(count_of(count)) if count else _SEVERAL.get(unit, 1))
         start, end = _counted(first, last, number, length)
         return start, min(last, end + more)
     every = (first + timedelta(day) for day in range((last - first).days + 1))
@@ -103,10 +84,6 @@ def _counted(first: date, last: date, number: int, length: int) -> tuple[date, d
     if start > last:
         raise ValueError
     return start, min(last, start + timedelta(length - 1))
-
-
-def _number(count: str) -> int:
-    return int(count) if count.isdigit() else (_COUNTS | _HAN_COUNTS)[count]
 
 
 def _any(texts: Iterable[str]) -> str:

@@ -6,8 +6,7 @@ people speak of Maria and of Lisbon for other reasons too.
 
 import re
 
-from memory_server.language.dates import MONTHS
-from memory_server.language.spans import WEEKDAYS
+from memory_server.language.calendar_words import MONTHS, WEEKDAYS
 from memory_server.language.text import HAN
 
 _BUSINESS = (

@@ -2,7 +2,7 @@
 
 import re
 
-from memory_server.language.dates import MONTHS
+from memory_server.language.calendar_words import MONTH_NUMBERS, MONTHS
 from memory_server.language.spelling import with_one_clock
 from memory_server.language.text import fold
 
@@ -193,6 +193,4 @@ def _multiplied(match: re.Match[str]) -> str:
 
 
 def _month(match: re.Match[str]) -> str:
-    name = match[1] or match[3]
-    number = next(number for number, month in enumerate(MONTHS, 1) if month.startswith(name[:3]))
-    return f" {number} "
+    return f" {MONTH_NUMBERS[match[1] or match[3]]} "

@@ -3,6 +3,7 @@
 import re
 from functools import lru_cache
 
+from memory_server.language.calendar_words import DAYS, MONTHS
 from memory_server.language.lazy import lazy
 
 _FRENCH_MONTHS = "janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre".split(
@@ -11,12 +12,8 @@ _FRENCH_MONTHS = "janvier|février|mars|avril|mai|juin|juillet|août|septembre|o
 _SPANISH_MONTHS = (
     "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre".split("|")
 )
-_ENGLISH_MONTHS = (
-    "january february march april may june july august september october november december".split()
-)
 _FRENCH_DAYS = "lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche".split("|")
 _SPANISH_DAYS = "lunes|martes|miércoles|jueves|viernes|sábado|domingo".split("|")
-_ENGLISH_DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 
 _WORDS = {
     "jour": "day", "jours": "days", "semaine": "week", "semaines": "weeks", "mois": "months", "an": "year",
@@ -30,10 +27,10 @@ _WORDS = {
     "segundos": "seconds", "ayer": "yesterday", "anteayer": "the day before yesterday", "hoy": "today",
     "mediodía": "noon", "medianoche": "midnight", "ahora": "now", "dos": "2", "tres": "3", "cuatro": "4",
     "cinco": "5", "siete": "7", "ocho": "8", "nueve": "9", "diez": "10", "una": "1", "cada": "every",
-    **dict(zip(_FRENCH_MONTHS, _ENGLISH_MONTHS, strict=True)),
-    **dict(zip(_SPANISH_MONTHS, _ENGLISH_MONTHS, strict=True)),
-    **dict(zip(_FRENCH_DAYS, _ENGLISH_DAYS, strict=True)),
-    **dict(zip(_SPANISH_DAYS, _ENGLISH_DAYS, strict=True)),
+    **dict(zip(_FRENCH_MONTHS, MONTHS, strict=True)),
+    **dict(zip(_SPANISH_MONTHS, MONTHS, strict=True)),
+    **dict(zip(_FRENCH_DAYS, DAYS, strict=True)),
+    **dict(zip(_SPANISH_DAYS, DAYS, strict=True)),
 }  # fmt: skip
 
 _PHRASES = (

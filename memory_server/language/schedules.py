@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
 from memory_server.language import clock, durations, moments
+from memory_server.language.calendar_words import WEEKDAYS
 from memory_server.language.clock import Clock
 from memory_server.language.lazy import lazy
-from memory_server.language.spans import HAN_DAYS, WEEKDAYS
+from memory_server.language.spans import HAN_DAYS
 
 Fits = Callable[[date], bool]
 

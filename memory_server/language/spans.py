@@ -6,27 +6,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
 from memory_server.language import durations
-from memory_server.language.dates import MONTHS
+from memory_server.language.calendar_words import MONTHS
 
-_GERMAN_MONTHS = "januar februar märz april mai juni juli august september oktober november dezember".split()
-_SHORT_MONTHS = {"sept": 9, "mär": 3, "mrz": 3, "jän": 1, "jänner": 1, "maerz": 3}
-MONTH_NUMBERS = (
-    {name: number for names in (MONTHS, _GERMAN_MONTHS) for number, name in enumerate(names, 1)}
-    | {name[:3]: number for names in (MONTHS, _GERMAN_MONTHS) for number, name in enumerate(names, 1)}
-    | _SHORT_MONTHS
-)
-WEEKDAYS = {
-    name: day
-    for names in (
-        "monday tuesday wednesday thursday friday saturday sunday",
-        "mon tue wed thu fri sat sun",
-        "mon tues wed thur fri sat sun",
-        "mon tue wed thurs fri sat sun",
-        "montag dienstag mittwoch donnerstag freitag samstag sonntag",
-        "montags dienstags mittwochs donnerstags freitags sonnabend sonntags",
-    )
-    for day, name in enumerate(names.split())
-}
 HAN_DAYS = "一二三四五六日天"
 
 DAYS = {

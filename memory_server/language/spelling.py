@@ -5,7 +5,7 @@ What may be two things stays as it is: 7 o'clock, 3/4, 110 pounds, 8块.
 
 import re
 
-from memory_server.language.dates import MONTHS
+from memory_server.language.calendar_words import MONTHS
 from memory_server.language.lazy import lazy
 from memory_server.language.text import has_han
 
