@@ -4,11 +4,10 @@ import re
 import unicodedata
 
 from memory_server.language.numbers import in_digits, value_of_han
-from memory_server.language.text import fold
+from memory_server.language.text import by_word, fold
 
-_WORDS = {
-    word: number
-    for number, words in {
+_WORDS = by_word(
+    {
         0: "zero 零 〇 zéro cero",
         1: "one a single ein eins eine un une uno una 一",
         2: "couple deux dos 两 俩",
@@ -28,9 +27,8 @@ _WORDS = {
         50: "cinquante cincuenta",
         100: "hundred hundert cent cien",
         1000: "thousand tausend mille mil",
-    }.items()
-    for word in words.split()
-}
+    }
+)
 _NUMBER = re.compile(r"(\d{1,15})(?:\.(\d{1,3}))?\s?(k)?")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[,_]\d{3})+")
 

@@ -7,7 +7,7 @@ import re
 
 from memory_server.language.calendar_words import MONTHS
 from memory_server.language.lazy import lazy
-from memory_server.language.text import has_han
+from memory_server.language.text import by_word, has_han
 
 _ENGLISH_MONTHS = [month.capitalize() for month in MONTHS]
 _GERMAN_MONTHS = "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split()
@@ -64,9 +64,8 @@ _MONEY = re.compile(
 _DECIMALS = re.compile(r"[.,](\d{1,2})$")
 _YUAN = re.compile(r"[¥￥] ?(\d+(?:\.\d+)?)")
 _DEGREES = re.compile(r"(?<=\d) ?(?:degrees ?|° ?|Grad )([CF])(?:elsius|ahrenheit)?\b")
-_UNITS = {
-    word: unit
-    for unit, words in {
+_UNITS = by_word(
+    {
         "kg": "kilogram kilograms kilogramm kilo kilos 公斤 千克",
         "g": "gram grams gramm 克",
         "km": "kilometre kilometres kilometer kilometers kilometern 公里 千米",
@@ -78,9 +77,8 @@ _UNITS = {
         "min": "minute minutes minuten",
         "h": "hour hours stunde stunden",
         "%": "percent prozent",
-    }.items()
-    for word in words.split()
-}
+    }
+)
 _UNIT = lazy(
     rf"(?<=\d) ?(?:(?<= )({'|'.join(filter(str.isascii, _UNITS))})\b|(公斤|千克|克(?!拉)|公里|千米|厘米|毫升))",
     re.IGNORECASE,

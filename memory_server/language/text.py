@@ -2,13 +2,22 @@
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from memory_server.language.han import TO_SIMPLIFIED
 from memory_server.language.lazy import lazy
 
 Segment = Callable[[str], list[str]]
 """A function that splits a run of Han characters into words."""
+
+Meaning = TypeVar("Meaning")
+
+
+def by_word(words: Mapping[Meaning, str]) -> dict[str, Meaning]:
+    """Return the meaning of each word; of each meaning the words stand in one text, with blanks between them."""
+    return {word: meaning for meaning, text in words.items() for word in text.split()}
+
 
 HAN = "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 """Han characters, as a character class (Unicode blocks, radicals and 々〆〇 included)."""

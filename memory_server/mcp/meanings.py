@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from memory_server.language.nearest import meant
+from memory_server.language.text import by_word
 from memory_server.mcp.forgiving.names import fold
 from memory_server.mcp.forgiving.values import choice_of
 
@@ -16,93 +17,84 @@ FIND = ("recall", "memory_search")
 
 _Tools = tuple[str, ...]
 
-VERBS: Mapping[str, str] = {
-    word: verb
-    for verb, words in {
+VERBS: Mapping[str, str] = by_word(
+    {
         "store": "store save add create new remember memorize record write note put insert keep log set register",
         "find": "find search lookup query recall retrieve ask look check",
         "get": "get read fetch open load show view",
         "list": "list all browse",
         "update": "update edit modify change replace rewrite patch",
         "delete": "delete forget remove erase drop clear purge",
-    }.items()
-    for word in words.split()
-}
+    }
+)
 """Words of a tool's name that name the action."""
 
-NOUNS: Mapping[str, str] = {
-    word: noun
-    for noun, words in {
+NOUNS: Mapping[str, str] = by_word(
+    {
         "fact": "fact facts key keys kv setting settings variable",
         "edge": "edge edges relation relations relationship relationships",
         "turn": "turn turns conversation conversations message messages chat history",
         "trigger": "trigger triggers prompt prompts longterm",
         "reminder": "reminder reminders alarm",
         "short": "shortterm",
-    }.items()
-    for word in words.split()
-}
+    }
+)
 """Words of a tool's name that name the object of the action; without one it is memories."""
 
-TOOLS: Mapping[tuple[str, str], _Tools] = {
-    ("store", "memory"): ("memory_store",),
-    ("store", "fact"): ("write_memory",),
-    ("store", "edge"): ("graph_connect",),
-    ("store", "turn"): ("register_memory",),
-    ("store", "trigger"): ("add_long_term_memory",),
-    ("store", "reminder"): ("remind",),
-    ("store", "short"): ("add_short_term_memory",),
-    ("find", "memory"): FIND,
-    ("find", "fact"): (*FIND[:1], "read_memory"),
-    ("find", "edge"): ("graph_explore",),
-    ("find", "turn"): (*FIND[:1], "retrieve_memories"),
-    ("find", "trigger"): ("search_long_term_memories",),
-    ("find", "short"): ("search_short_term_memories",),
-    ("get", "memory"): ("memory_get",),
-    ("get", "fact"): ("read_memory",),
-    ("get", "edge"): ("graph_explore",),
-    ("get", "turn"): ("retrieve_memories",),
-    ("get", "trigger"): ("get_memory_context",),
-    ("get", "short"): ("search_short_term_memories",),
-    ("list", "memory"): ("memory_search",),
-    ("list", "fact"): ("list_memories",),
-    ("list", "edge"): ("graph_explore",),
-    ("list", "turn"): ("retrieve_memories",),
-    ("list", "trigger"): ("list_long_term_memories",),
-    ("list", "short"): ("get_memory_stats",),
-    ("update", "memory"): ("memory_update",),
-    ("update", "fact"): ("write_memory",),
-    ("update", "edge"): ("graph_connect",),
-    ("update", "trigger"): ("update_long_term_memory",),
-    ("delete", "memory"): ("memory_delete",),
-    ("delete", "fact"): ("delete_memory",),
-    ("delete", "edge"): ("graph_connect",),
-    ("delete", "turn"): ("delete_turn",),
-    ("delete", "trigger"): ("delete_long_term_memory",),
-    ("delete", "short"): ("delete_short_term_memories",),
-    ("list", "reminder"): ("list_long_term_memories",),
-    ("find", "reminder"): ("list_long_term_memories",),
-    ("get", "reminder"): ("get_memory_context",),
-    ("update", "reminder"): ("remind",),
-    ("delete", "reminder"): ("delete_long_term_memory",),
-}
+TOOLS: Mapping[str, _Tools] = by_word(
+    {
+        ("memory_store",): "store:memory",
+        ("memory_get",): "get:memory",
+        ("memory_search",): "list:memory",
+        ("memory_update",): "update:memory",
+        ("memory_delete",): "delete:memory",
+        FIND: "find:memory",
+        ("write_memory",): "store:fact update:fact",
+        ("read_memory",): "get:fact",
+        ("list_memories",): "list:fact",
+        ("delete_memory",): "delete:fact",
+        (*FIND[:1], "read_memory"): "find:fact",
+        ("graph_connect",): "store:edge update:edge delete:edge",
+        ("graph_explore",): "find:edge get:edge list:edge",
+        ("register_memory",): "store:turn",
+        ("retrieve_memories",): "get:turn list:turn",
+        ("delete_turn",): "delete:turn",
+        (*FIND[:1], "retrieve_memories"): "find:turn",
+        ("add_long_term_memory",): "store:trigger",
+        ("search_long_term_memories",): "find:trigger",
+        ("get_memory_context",): "get:trigger get:reminder",
+        ("list_long_term_memories",): "list:trigger list:reminder find:reminder",
+        ("update_long_term_memory",): "update:trigger",
+        ("delete_long_term_memory",): "delete:trigger delete:reminder",
+        ("remind",): "store:reminder update:reminder",
+        ("add_short_term_memory",): "store:short",
+        ("search_short_term_memories",): "find:short get:short",
+        ("get_memory_stats",): "list:short",
+        ("delete_short_term_memories",): "delete:short",
+    }
+)
+"""The tools for an action and its object."""
 
-OWN_WORDS: Mapping[str, _Tools] = {
-    **dict.fromkeys(("related", "similar", "neighbours", "neighbors"), ("memory_related",)),
-    **dict.fromkeys(("resume", "briefing", "session", "context", "bootstrap"), ("smart_resume",)),
-    **dict.fromkeys(("stats", "status", "statistics", "health"), ("memory_stats",)),
-    "remind": ("remind",),
-    **dict.fromkeys(("link", "connect", "relate"), ("graph_connect",)),
-    **dict.fromkeys(("graph", "explore", "traverse", "walk"), ("graph_explore",)),
-}
+OWN_WORDS: Mapping[str, _Tools] = by_word(
+    {
+        ("memory_related",): "related similar neighbours neighbors",
+        ("smart_resume",): "resume briefing session context bootstrap",
+        ("memory_stats",): "stats status statistics health",
+        ("remind",): "remind",
+        ("graph_connect",): "link connect relate",
+        ("graph_explore",): "graph explore traverse walk",
+    }
+)
 """Words that name a tool alone."""
 
-CHINESE: Mapping[str, _Tools] = {
-    **dict.fromkeys(("记住", "记下", "保存", "存储", "添加"), ("memory_store",)),
-    **dict.fromkeys(("搜索", "查找", "查询", "检索", "回忆"), FIND),
-    **dict.fromkeys(("忘", "删除"), ("memory_delete",)),
-    **dict.fromkeys(("更新", "修改"), ("memory_update",)),
-}
+CHINESE: Mapping[str, _Tools] = by_word(
+    {
+        ("memory_store",): "记住 记下 保存 存储 添加",
+        FIND: "搜索 查找 查询 检索 回忆",
+        ("memory_delete",): "忘 删除",
+        ("memory_update",): "更新 修改",
+    }
+)
 
 ELSEWHERE: Mapping[str, Mapping[str, _Tools]] = {
     "memory_delete": {"key": ("delete_memory",), "query": FIND, "name": ("delete_long_term_memory",)},
@@ -213,4 +205,4 @@ def _by_words(name: str) -> Sequence[str]:
             return OWN_WORDS[word]
     verb = next((VERBS[word] for word in words if word in VERBS), None)
     noun = next((NOUNS[word] for word in words if word in NOUNS), None)
-    return TOOLS.get((verb or "find", noun or "memory"), ()) if verb or noun else ()
+    return TOOLS.get(f"{verb or 'find'}:{noun or 'memory'}", ()) if verb or noun else ()

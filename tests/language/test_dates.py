@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_server.language import dates
+from memory_server.language.calendar_words import MONTHS
 from memory_server.language.dates import Span
 from memory_server.language.text import fold
 
@@ -280,7 +281,7 @@ def test_any_text_names_spans_in_order_or_none(text: str, today: date, day: date
 
 @given(st.dates(date(1900, 1, 1), date(2099, 12, 31)))
 def test_every_day_is_read_in_each_way_to_write_it(day: date) -> None:
-    month = dates.MONTHS[day.month - 1]
+    month = MONTHS[day.month - 1]
     for text in (
         day.isoformat(),
         f"on {month} {day.day}, {day.year}",

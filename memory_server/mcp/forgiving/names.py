@@ -6,125 +6,103 @@ from typing import Any
 
 from memory_server.mcp.forgiving.words import NAMES as FOREIGN
 
-NEAR: Mapping[str, tuple[str, ...]] = {
-    "at": ("as of", "date", "time", "when"),
-    "content": ("text", "memory", "value", "note", "body", "info", "information", "statement", "message", "data"),
-    "cooldown": ("pause", "min interval", "cooldown minutes"),
-    "conversation_id": ("conversation", "conversation name", "conv id", "chat id", "thread", "thread id"),
-    "createdContext": ("context",),
-    "depth": ("max depth", "hops", "levels"),
-    "direction": ("dir",),
-    "dry_run": ("preview", "simulate"),
-    "facts": ("key values", "data", "values"),
-    "expectedVersion": ("if version",),
-    "explain": ("why", "debug", "show scores", "with scores"),
-    "history": ("include history", "show history", "with history", "versions"),
-    "id": ("memory id", "ids"),
-    "ids": ("id", "memory ids", "memory id"),
-    "importance": ("priority", "weight", "importance score"),
-    "includeGraph": ("graph", "edges", "include edges", "with graph"),
-    "includeSemantic": ("semantic", "include similar", "with semantic"),
-    "include_context": ("include", "context", "parts", "sections"),
-    "key": ("name", "keys"),
-    "kinds": ("kind", "types", "sources", "stores"),
-    "limit": ("top k", "top n", "top", "k", "n", "count", "max", "max results", "n results", "num results", "page size",
-              "size", "results", "number", "number of results", "how many", "max items", "max count", "take", "amount"),
-    "memoryId": ("id", "memory", "node", "node id", "start id", "start node", "ids", "start", "from", "of",
-                 "ref", "root"),
-    "message": ("text", "content", "turn", "body", "user message"),
-    "messages": ("recent messages", "message", "history", "chat history", "conversation history", "chat"),
-    "metadata": ("meta", "attributes"),
-    "minImportance": ("minimum importance", "importance min", "min priority", "importance"),
-    "mode": ("search mode", "method", "search type"),
-    "name": ("title", "id", "key", "label"),
-    "occurred_at": ("date", "time", "timestamp", "happened at", "event date", "event time", "when", "at", "on", "day",
-                    "datetime", "occurred", "happened"),
-    "offset": ("skip",),
-    "order": ("sort", "sort by", "order by", "ordering", "sort order"),
-    "pattern": ("glob",),
-    "project": ("project name", "project id", "workspace", "repo", "repository"),
-    "project_path": ("path", "cwd", "directory", "folder", "project", "project name", "workspace", "repo"),
-    "prompt": ("text", "content", "value", "instruction", "instructions", "reminder", "body"),
-    "query": ("q", "text", "search", "search query", "search text", "search term", "question", "prompt", "keyword",
-              "keywords", "phrase", "terms", "search for", "find", "ask", "term", "content", "input",
-              "queries", "questions"),
-    "recentMessages": ("messages", "message", "history", "chat history", "conversation history",
-                       "chat"),
-    "relatedTo": ("related", "related id", "related memory", "related memory id"),
-    "relation": ("relations", "relation type", "relationship", "relationship type", "edge type", "predicate", "type",
-                 "kind", "edge", "link type", "label"),
-    "roleWeights": ("weights",),
-    "session": ("session id",),
-    "scope": ("level", "visibility"),
-    "session_id": ("session",),
-    "similar": ("include similar", "semantic", "with similar"),
-    "since": ("after", "created after", "from", "start", "start date", "date from", "from date", "newer than",
-              "start time", "begin"),
-    "sleeps": ("should not wake", "should sleep", "negative", "negatives", "not"),
-    "sourceId": ("source", "from", "from id", "subject", "source memory", "source memory id"),
-    "strength": ("weight", "confidence"),
-    "summary": ("gist", "abstract", "tldr", "title", "short", "brief", "headline"),
-    "supersedes": ("replaces", "supersede", "replace", "overrides", "replaced", "replacing", "updates", "obsoletes"),
-    "tags": ("tag", "label", "labels", "topics", "categories"),
-    "summarizes": ("summarises", "summary of"),
-    "targetId": ("target", "to", "to id", "object", "target memory", "target memory id"),
-    "trigger": ("condition", "code", "js", "javascript", "expression", "script", "trigger condition"),
-    "ttl": ("ttl seconds", "expires in", "expires in seconds", "duration", "lifetime", "time to live", "valid for",
-            "keep for", "expire after", "expires after"),
-    "type": ("types", "kind", "kinds", "category", "class"),
-    "max_tokens": ("token budget", "token limit", "budget", "tokens"),
-    "undo": ("restore", "undelete"),
-    "until": ("before", "created before", "to", "end", "end date", "date to", "to date", "older than", "end time"),
-    "updatedContext": ("context",),
-    "wakes": ("should wake", "positive", "positives", "matches", "examples"),
-    "when": ("at", "time", "date", "due", "on", "due date", "due at", "remind at", "topic", "schedule", "datetime",
-             "day", "remind on", "deadline"),
-    "value": ("content", "text", "data", "val", "fact"),
-}  # fmt: skip
+NEAR: Mapping[str, str] = {
+    "at": "as_of date time when",
+    "content": "text memory value note body info information statement message data",
+    "cooldown": "pause min_interval cooldown_minutes",
+    "conversation_id": "conversation conversation_name conv_id chat_id thread thread_id",
+    "createdContext": "context",
+    "depth": "max_depth hops levels",
+    "direction": "dir",
+    "dry_run": "preview simulate",
+    "facts": "key_values data values",
+    "expectedVersion": "if_version",
+    "explain": "why debug show_scores with_scores",
+    "history": "include_history show_history with_history versions",
+    "id": "memory_id ids",
+    "ids": "id memory_ids memory_id",
+    "importance": "priority weight importance_score",
+    "includeGraph": "graph edges include_edges with_graph",
+    "includeSemantic": "semantic include_similar with_semantic",
+    "include_context": "include context parts sections",
+    "key": "name keys",
+    "kinds": "kind types sources stores",
+    "limit": "top_k top_n top k n count max max_results n_results num_results page_size size results number "
+    "number_of_results how_many max_items max_count take amount",
+    "memoryId": "id memory node node_id start_id start_node ids start from of ref root",
+    "message": "text content turn body user_message",
+    "messages": "recent_messages message history chat_history conversation_history chat",
+    "metadata": "meta attributes",
+    "minImportance": "minimum_importance importance_min min_priority importance",
+    "mode": "search_mode method search_type",
+    "name": "title id key label",
+    "occurred_at": "date time timestamp happened_at event_date event_time when at on day datetime occurred "
+    "happened",
+    "offset": "skip",
+    "order": "sort sort_by order_by ordering sort_order",
+    "pattern": "glob",
+    "project": "project_name project_id workspace repo repository",
+    "project_path": "path cwd directory folder project project_name workspace repo",
+    "prompt": "text content value instruction instructions reminder body",
+    "query": "q text search search_query search_text search_term question prompt keyword keywords phrase "
+    "terms search_for find ask term content input queries questions",
+    "recentMessages": "messages message history chat_history conversation_history chat",
+    "relatedTo": "related related_id related_memory related_memory_id",
+    "relation": "relations relation_type relationship relationship_type edge_type predicate type kind edge "
+    "link_type label",
+    "roleWeights": "weights",
+    "session": "session_id",
+    "scope": "level visibility",
+    "session_id": "session",
+    "similar": "include_similar semantic with_similar",
+    "since": "after created_after from start start_date date_from from_date newer_than start_time begin",
+    "sleeps": "should_not_wake should_sleep negative negatives not",
+    "sourceId": "source from from_id subject source_memory source_memory_id",
+    "strength": "weight confidence",
+    "summary": "gist abstract tldr title short brief headline",
+    "supersedes": "replaces supersede replace overrides replaced replacing updates obsoletes",
+    "tags": "tag label labels topics categories",
+    "summarizes": "summarises summary_of",
+    "targetId": "target to to_id object target_memory target_memory_id",
+    "trigger": "condition code js javascript expression script trigger_condition",
+    "ttl": "ttl_seconds expires_in expires_in_seconds duration lifetime time_to_live valid_for keep_for "
+    "expire_after expires_after",
+    "type": "types kind kinds category class",
+    "max_tokens": "token_budget token_limit budget tokens",
+    "undo": "restore undelete",
+    "until": "before created_before to end end_date date_to to_date older_than end_time",
+    "updatedContext": "context",
+    "wakes": "should_wake positive positives matches examples",
+    "when": "at time date due on due_date due_at remind_at topic schedule datetime day remind_on deadline",
+    "value": "content text data val fact",
+}
 """Other names of a parameter that mean only this one. `purge` has none: what erases for good is never guessed."""
 
-NEAR_IN_A_TOOL: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "remind": {
-        "text": (
-            "content",
-            "what",
-            "message",
-            "prompt",
-            "reminder",
-            "task",
-            "note",
-            "about",
-            "title",
-            "body",
-            "subject",
-            "todo",
-        )
-    },
-    "memory_store": {"tags": ("tag", "label", "labels", "topics", "categories", "keywords")},
-    "search_long_term_memories": {"messages": (*NEAR["messages"], "text", "query", "question", "content")},
-    "search_short_term_memories": {
-        "recentMessages": (*NEAR["recentMessages"], "text", "query", "question", "content")
-    },
-    "add_short_term_memory": {"messages": (*NEAR["messages"], "text", "content", "turns")},
-    "test_trigger": {"messages": (*NEAR["messages"], "text")},
+NEAR_IN_A_TOOL: Mapping[str, Mapping[str, str]] = {
+    "remind": {"text": "content what message prompt reminder task note about title body subject todo"},
+    "memory_store": {"tags": "tag label labels topics categories keywords"},
+    "search_long_term_memories": {"messages": f"{NEAR['messages']} text query question content"},
+    "search_short_term_memories": {"recentMessages": f"{NEAR['recentMessages']} text query question content"},
+    "add_short_term_memory": {"messages": f"{NEAR['messages']} text content turns"},
+    "test_trigger": {"messages": f"{NEAR['messages']} text"},
     "forget": {
-        "refs": ("ref", "id", "ids", "handle", "handles", "memory id", "memory ids", "memory", "memories"),
-        "what": ("query", "text", "words", "content", "description"),
+        "refs": "ref id ids handle handles memory_id memory_ids memory memories",
+        "what": "query text words content description",
     },
-    "delete_turn": {"id": ("turn id", "turn", "ids")},
-    "delete_short_term_memories": {"pattern": ("text", "query", "keyword", "keywords", "words", "regex")},
+    "delete_turn": {"id": "turn_id turn ids"},
+    "delete_short_term_memories": {"pattern": "text query keyword keywords words regex"},
 }
 """The same where a tool has names of its own."""
 
-SUGGESTED: Mapping[str, tuple[str, ...]] = {
-    "content": ("updates", "fields", "changes"),
-    "conversation_id": ("session id", "session"),
-    "expectedVersion": ("version",),
-    "key": ("pattern",),
-    "offset": ("page",),
-    "purge": ("permanent", "permanently", "hard", "hard delete"),
-    "trigger": ("pattern",),
-    "ttl": ("expires at", "expiry", "expires"),
+SUGGESTED: Mapping[str, str] = {
+    "content": "updates fields changes",
+    "conversation_id": "session_id session",
+    "expectedVersion": "version",
+    "key": "pattern",
+    "offset": "page",
+    "purge": "permanent permanently hard hard_delete",
+    "trigger": "pattern",
+    "ttl": "expires_at expiry expires",
 }
 """Names that are refused, because they mean something else or could erase, and the parameter that may help."""
 
@@ -168,8 +146,11 @@ def fold(name: str) -> str:
 
 def near(tool: str, parameter: str) -> set[str]:
     """The other names of a parameter, folded."""
-    names = NEAR_IN_A_TOOL.get(tool, {}).get(parameter, NEAR.get(parameter, ()))
-    return set(map(fold, names))
+    return _folded(NEAR_IN_A_TOOL.get(tool, {}).get(parameter, NEAR.get(parameter, "")))
+
+
+def _folded(names: str) -> set[str]:
+    return set(map(fold, names.split()))
 
 
 def parameter(tool: str, written: str, parameters: Iterable[str]) -> str | None:
@@ -197,7 +178,7 @@ def _without_noise(written: str) -> set[str]:
 def suggested(written: str, parameters: Iterable[str]) -> str | None:
     """The parameter that may help instead of an unknown one, by meaning."""
     folded = fold(written)
-    return next((name for name in parameters if folded in set(map(fold, SUGGESTED.get(name, ())))), None)
+    return next((name for name in parameters if folded in _folded(SUGGESTED.get(name, ""))), None)
 
 
 def is_idle(written: str, value: Any, *, reads: bool, needs_none: bool) -> bool:
@@ -208,5 +189,5 @@ def is_idle(written: str, value: Any, *, reads: bool, needs_none: bool) -> bool:
         or folded in LABELS
         or (reads and folded in REMARKS | SHAPES)
         or (needs_none and folded in DUMMIES)
-        or (value in (False, "false") and folded in map(fold, SUGGESTED["purge"]))
+        or (value in (False, "false") and folded in _folded(SUGGESTED["purge"]))
     )

@@ -9,32 +9,30 @@ from typing import Any
 from pydantic_core import from_json
 
 from memory_server.language.counts import whole
+from memory_server.language.text import by_word
 from memory_server.mcp.forgiving.conversation import UnclearError
 from memory_server.mcp.forgiving.names import fold
 from memory_server.mcp.forgiving.words import VALUES as FOREIGN
 
-GRADES: Mapping[str, int] = {
-    word: grade
-    for grade, words in {
+GRADES: Mapping[str, int] = by_word(
+    {
         2: "minor trivial verylow 很低",
         3: "low unimportant 低 不重要",
         5: "medium normal moderate average default 中 中等 一般 普通",
         8: "high important 高 重要",
         10: "critical veryhigh highest max maximum urgent essential 很高 最高 关键 非常重要 紧急",
-    }.items()
-    for word in words.split()
-}
+    }
+)
 """Words for an importance of 1 to 10."""
-
-TEXTS = (["text"], ["query"], ["question"], ["content"])
-"""Keys of an object that is no more than its text."""
 
 USER, ALL = "the user's, for all projects", "all projects"
 
-PROJECT_WORDS: Mapping[str, str] = {
-    **dict.fromkeys(("user", "me", "global", "personal", "用户", "全局", "个人"), USER),
-    **dict.fromkeys(("all", "any", "every", "everywhere", "allprojects", "全部", "所有", "所有项目"), ALL),
-}
+PROJECT_WORDS: Mapping[str, str] = by_word(
+    {
+        USER: "user me global personal 用户 全局 个人",
+        ALL: "all any every everywhere allprojects 全部 所有 所有项目",
+    }
+)
 """Words in the place of a project that name none."""
 
 _SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,6})?)\s*(%|(?:/|out of|of|von|sur)\s*10)?", re.IGNORECASE)
@@ -72,13 +70,7 @@ def importance(name: str, value: Any, notes: list[str], _: bool) -> Any:
 
 
 def question(name: str, value: Any, notes: list[str], _: bool) -> Any:
-    """Read a list of texts as one query that asks all of them, an object with a text as that text."""
-    if (
-        isinstance(value, dict)
-        and len(value) == 1
-        and fold(next(iter(value))) in ("text", "query", "question", "content")
-    ):
-        (value,) = value.values()
+    """Read a list of texts as one query that asks all of them."""
     texts = _listed(value)
     if texts is None:
         return value

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from memory_server.language.text import by_word
 from memory_server.mcp.forgiving.names import ENVELOPES, fold
 from memory_server.mcp.forgiving.times import names_span
 from memory_server.mcp.forgiving.words import NAMES
@@ -43,13 +44,19 @@ def _words(value: Any) -> Any:
     return value if isinstance(value, list) else None
 
 
-_SHAPES: Mapping[str, tuple[frozenset[str], Callable[[Any], Any]]] = {
-    "pattern": (frozenset({"prefix", "startswith"}), _pattern),
-    "when": (frozenset({"in", "delay", "wait"}), _delay),
-    "ttl": (frozenset({"expiresat", "expires", "expiry", "expiration", "validuntil", "expireat"}), _date),
-    "trigger": (frozenset({"keywords", "keyword", "keys", "words"}), _words),
-}
-_INTERVALS = frozenset({"every", "repeat", "interval", "frequency", "recurrence", "repeats"})
+_Shape = Callable[[Any], Any]
+
+_SHAPES: Mapping[str, tuple[str, _Shape]] = by_word(
+    {
+        ("pattern", _pattern): "prefix startswith",
+        ("when", _delay): "in delay wait",
+        ("when", _interval): "every repeat repeats interval frequency recurrence",
+        ("when", _topic): "topic",
+        ("ttl", _date): "expiresat expires expiry expiration validuntil expireat",
+        ("trigger", _words): "keywords keyword keys words",
+    }
+)
+"""By a name the parameter that it means, and how it shapes the value; a value that it does not fit becomes None."""
 
 
 def shaped(properties: Mapping[str, Any], sent: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
@@ -71,20 +78,11 @@ def _meant(properties: Mapping[str, Any], sent: Mapping[str, Any], name: str, va
     if {"since", "until"} <= properties.keys() and word in _SPANS and not {"since", "until"} & present:
         spans = isinstance(value, str) and names_span(value)
         return {"since": value, "until": value} if spans else {"since": value}
-    if "when" in properties and word in _INTERVALS and "when" not in present:
-        return {"when": _interval(value)}
-    if "when" in properties and name == "topic" and "when" not in present:
-        return {"when": _topic(value)}
-    for parameter, (names, shape) in _SHAPES.items():
-        if (
-            parameter in properties
-            and word in names
-            and parameter not in present
-            and "purge" not in properties
-        ):
-            meant = shape(value)
-            return {name: value} if meant is None else {parameter: meant}
-    return {name: value}
+    parameter, shape = _SHAPES.get(word, ("", None))
+    if shape is None or parameter not in properties or parameter in present or "purge" in properties:
+        return {name: value}
+    meant = shape(value)
+    return {name: value} if meant is None else {parameter: meant}
 
 
 def _flat(properties: Mapping[str, Any], sent: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Moments and lengths of time in words, such as "last week" and "1 day", as the arguments that a tool takes."""
 
 import re
+from datetime import datetime
 from typing import Any
 
 from memory_server.domain import moment
@@ -28,22 +29,26 @@ def understood_time(name: str, value: Any, use: str, notes: list[str]) -> Any:
         return value
     if re.fullmatch(r"-\s*\d.*", value.strip()) and use != LOCAL and use not in LENGTHS:
         value = value.strip().removeprefix("-")  # "-7d" is 7 days ago, as "7d" is
-    text, now = value.strip(), clock().astimezone().replace(tzinfo=None)
+    text = value.strip()
     if use in LENGTHS:
         return _length(name, text, use, notes, value)
     if _is_iso(text, use):
         return value
-    read = when.moment(text, Use(use), now, month_first=is_month_first())
+    read = when.moment(text, Use(use), _now(), month_first=is_month_first())
     if read is None:
         return value
     notes.append(f"{name}: `{text}` was read as {read.reading}.")
     return read.local.isoformat() if use == LOCAL else moment.timestamp(read.local.astimezone())
 
 
+def _now() -> datetime:
+    """Return the local moment, without a zone."""
+    return clock().astimezone().replace(tzinfo=None)
+
+
 def _length(name: str, text: str, unit: str, notes: list[str], value: str) -> Any:
     """Read a length of time in whole units."""
-    now = clock().astimezone().replace(tzinfo=None)
-    seconds = None if text.isdigit() else when.seconds(text, now, month_first=is_month_first())
+    seconds = None if text.isdigit() else when.seconds(text, _now(), month_first=is_month_first())
     if seconds is None and fold(text) in FOREVER and unit == "seconds":
         notes.append(f"{name}: `{text}` was read as no end.")
         return None
@@ -56,7 +61,7 @@ def _length(name: str, text: str, unit: str, notes: list[str], value: str) -> An
 
 def names_span(text: str) -> bool:
     """True for words for a span of days, such as "last week"; false for a moment and a length."""
-    now = clock().astimezone().replace(tzinfo=None)
+    now = _now()
     span = moments.read(text, now, month_first=is_month_first())
     return span is not None and span.end > span.first and span.end != now
 

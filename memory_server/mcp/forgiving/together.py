@@ -6,13 +6,13 @@ from typing import Any
 
 from memory_server.language.nearest import meant
 from memory_server.language.telling import telling
+from memory_server.language.text import by_word
 from memory_server.language.type_words import type_of
 from memory_server.mcp.forgiving.names import fold
 from memory_server.mcp.forgiving.values import choice_of
 
-REVERSED: Mapping[str, str] = {
-    passive: relation
-    for relation, passives in {
+REVERSED: Mapping[str, str] = by_word(
+    {
         "causes": "causedby",
         "solves": "solvedby fixedby resolvedby",
         "supersedes": "supersededby replacedby",
@@ -20,9 +20,8 @@ REVERSED: Mapping[str, str] = {
         "depends_on": "requiredby neededby usedby",
         "example_of": "hasexample",
         "summarizes": "summarizedby",
-    }.items()
-    for passive in passives.split()
-}
+    }
+)
 """Relations that are edges in the other direction."""
 
 MUTUAL = frozenset({"related_to", "contradicts"})

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
-NAMES: Mapping[str, str] = {
-    word: english
-    for english, words in {
+from memory_server.language.text import by_word
+
+NAMES: Mapping[str, str] = by_word(
+    {
         "content": "内容 正文 文本 文字 记忆 inhalt contenu texte contenido texto",
         "kind": "类型 类别 种类 分类 typ typen art arten kategorie genre catégorie tipo tipos categoría",
         "tags": "标签 标记 schlagwörter schlagworte stichwörter stichworte étiquettes etiquetas",
@@ -43,14 +44,12 @@ NAMES: Mapping[str, str] = {
         "path": "路径 目录 文件夹 pfad ordner verzeichnis chemin dossier ruta carpeta",
         "conversation": "会话 gespräch unterhaltung conversación",
         "metadata": "元数据 metadaten métadonnées metadatos",
-    }.items()
-    for word in words.split()
-}
+    }
+)
 """Names in other languages, as `fold` writes them."""
 
-VALUES: Mapping[str, str] = {
-    word: english
-    for english, words in {
+VALUES: Mapping[str, str] = by_word(
+    {
         "observation": "观察 笔记 备注 记录 beobachtung notiz anmerkung remarque observación nota",
         "fact": "事实 fakt tatsache fait hecho",
         "decision": "决定 决策 entscheidung beschluss décision decisión",
@@ -83,15 +82,14 @@ VALUES: Mapping[str, str] = {
         "out": "出 ausgehend sortant saliente",
         "in": "入 eingehend entrant entrante",
         "both": "双向 beide deux ambos",
-    }.items()
-    for word in words.split()
-}
+    }
+)
 """Values of closed sets in other languages."""
 
 SAME_VALUE: Mapping[str, Mapping[str, str]] = {
-    "type": {
-        word: type
-        for type, words in {
+    parameter: by_word(words)
+    for parameter, words in {
+        "type": {
             "observation": "fact note notes info information context statement knowledge general other "
             "memory data reference summary",
             "decision": "choice architecture adr agreement plan",
@@ -99,49 +97,42 @@ SAME_VALUE: Mapping[str, Mapping[str, str]] = {
             "error": "bug issue problem fix bugfix solution failure incident warning pitfall gotcha",
             "pattern": "rule convention habit workflow procedure process routine policy practice guideline standard",
             "preference": "like dislike taste opinion",
-        }.items()
-        for word in words.split()
-    },
-    "direction": {
-        **dict.fromkeys(("outgoing", "outbound", "forward", "from"), "out"),
-        **dict.fromkeys(("incoming", "inbound", "backward", "to"), "in"),
-        **dict.fromkeys(("any", "all", "either"), "both"),
-    },
-    "relation": {
-        **dict.fromkeys(("replaces", "replace", "updates", "overrides"), "supersedes"),
-        **dict.fromkeys(("fixes", "resolves", "answers"), "solves"),
-        **dict.fromkeys(("requires", "needs", "uses"), "depends_on"),
-        **dict.fromkeys(
-            ("relates to", "related", "links to", "connected to", "similar to", "associated with"),
-            "related_to",
-        ),
-        **dict.fromkeys(("conflicts with", "opposes", "disagrees with"), "contradicts"),
-        **dict.fromkeys(("leads to", "results in", "triggers"), "causes"),
-        **dict.fromkeys(("is a", "instance of"), "example_of"),
-        **dict.fromkeys(("elaborates", "refines", "details", "adds to"), "extends"),
-        "sums up": "summarizes",
-    },
-    "kinds": {
-        **dict.fromkeys(("prompt", "reminder", "long term", "long term memory", "trigger"), "woken"),
-        **dict.fromkeys(("conversation", "message", "chat"), "turn"),
-        **dict.fromkeys(("short term memory", "short"), "short_term"),
-        **dict.fromkeys(("key", "value"), "fact"),
-    },
-    "order": {
-        **dict.fromkeys(("newest", "recent", "date", "created", "latest"), "new"),
-        "alphabetical": "name",
-    },
-    "scope": {
-        **dict.fromkeys(("user", "everywhere", "personal"), "global"),
-        **dict.fromkeys(("local", "workspace", "repo"), "project"),
-        "team": "shared",
-        "chat": "session",
-    },
-    "mode": {
-        **dict.fromkeys(("vector", "embedding", "meaning", "similarity", "dense"), "semantic"),
-        **dict.fromkeys(("fulltext", "text", "words", "exact", "bm25", "lexical", "fts"), "keyword"),
-        **dict.fromkeys(("auto", "both", "default", "mixed"), "hybrid"),
-    },
+        },
+        "direction": {
+            "out": "outgoing outbound forward from",
+            "in": "incoming inbound backward to",
+            "both": "any all either",
+        },
+        "relation": {
+            "supersedes": "replaces replace updates overrides",
+            "solves": "fixes resolves answers",
+            "depends_on": "requires needs uses",
+            "related_to": "relates_to related links_to connected_to similar_to associated_with",
+            "contradicts": "conflicts_with opposes disagrees_with",
+            "causes": "leads_to results_in triggers",
+            "example_of": "is_a instance_of",
+            "extends": "elaborates refines details adds_to",
+            "summarizes": "sums_up",
+        },
+        "kinds": {
+            "woken": "prompt reminder long_term long_term_memory trigger",
+            "turn": "conversation message chat",
+            "short_term": "short_term_memory short",
+            "fact": "key value",
+        },
+        "order": {"new": "newest recent date created latest", "name": "alphabetical"},
+        "scope": {
+            "global": "user everywhere personal",
+            "project": "local workspace repo",
+            "shared": "team",
+            "session": "chat",
+        },
+        "mode": {
+            "semantic": "vector embedding meaning similarity dense",
+            "keyword": "fulltext text words exact bm25 lexical fts",
+            "hybrid": "auto both default mixed",
+        },
+    }.items()
 }
 """Words that mean only one value of a closed set, or come nearest to it: a note tells how they were read."""
 
