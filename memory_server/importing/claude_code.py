@@ -17,6 +17,7 @@ from memory_server.errors import Invalid
 from memory_server.importing import transcripts
 from memory_server.importing.opened import Format, Opened
 from memory_server.importing.values import file_moment, filled
+from memory_server.language.sentences import ended
 from memory_server.language.text import fold
 
 NAME = "claude-code"
@@ -83,7 +84,7 @@ def _record(memory: _Memory, project: str | None) -> MemoryRecord:
     changed = file_moment(memory.file.path.stat().st_mtime)
     return MemoryRecord(
         _id(memory),
-        memory.body if says_it else f"{description}\n{memory.body}".strip(),
+        memory.body if says_it else f"{ended(description)}\n{memory.body}".strip(),
         TYPES.get(kind, MemoryType.LEARNING),
         project=None if kind == "user" else project,
         tags=(kind,) if kind in TYPES else (),

@@ -393,7 +393,7 @@ def test_a_file_of_claude_code_is_one_memory(tmp_path: Path, taken: Taken, sqlit
         "tabs": ("preference", "shop", '["feedback"]'),
     }
     assert rows["tabs"]["content"] == (
-        "Ada wants tabs in Go files\nUse tabs in Go files.\n\n"
+        "Ada wants tabs in Go files.\nUse tabs in Go files.\n\n"
         "**Why:** gofmt does.\n**How to apply:** in each new file, as [[release-day]] says."
     )
     assert rows["release-day"]["content"] == "Releases are on Tuesdays at ten. See [[nothing]]."
