@@ -397,7 +397,7 @@ def test_a_file_of_claude_code_is_one_memory(tmp_path: Path, taken: Taken, sqlit
         "**Why:** gofmt does.\n**How to apply:** in each new file, as [[release-day]] says."
     )
     assert rows["release-day"]["content"] == "Releases are on Tuesdays at ten. See [[nothing]]."
-    assert rows["ada"]["content"] == "Ada leads the harbour team\nShe has done so since 2024."
+    assert rows["ada"]["content"] == "Ada leads the harbour team.\nShe has done so since 2024."
     (edge,) = edges(sqlite, db)
     assert "| related_to | Releases are on Tuesdays" in edge
 
@@ -415,7 +415,7 @@ def test_a_file_of_claude_code_that_changes_changes_its_memory(
     (folder / "MEMORY.md").write_text("- an index that has changed\n")
     again = taken(db, folder)
     assert (again["added"], again["updated"]) == (0, 1)
-    assert "Releases are on Mondays\nReleases are on Mondays at noon. See [[nothing]]." not in contents(
+    assert "Releases are on Mondays.\nReleases are on Mondays at noon. See [[nothing]]." not in contents(
         sqlite, db
     )
     assert "Releases are on Mondays at noon. See [[nothing]]." in contents(sqlite, db)
