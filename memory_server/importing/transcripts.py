@@ -78,9 +78,13 @@ def records(opened: Opened) -> Iterator[Record]:
 
 
 def files(path: Path) -> Iterator[Path]:
-    """Yield the transcripts of a folder, or a file if it is one."""
-    for file in sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]:
-        if file.is_file() and file.suffix == ".jsonl" and _is_transcript(file):
+    """Yield the transcripts of a folder, or a file if it is one; the newest first, since they are embedded in this
+    order, and asked for soonest.
+    """
+    paths = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+    sessions = [file for file in paths if file.is_file() and file.suffix == ".jsonl"]
+    for file in sorted(sessions, key=lambda file: file.stat().st_mtime, reverse=True):
+        if _is_transcript(file):
             yield file
 
 

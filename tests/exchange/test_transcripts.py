@@ -4,6 +4,7 @@ The fixtures were written by Claude Code 2.1.330 and Codex 0.169.0; their reques
 """
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -253,6 +254,24 @@ def test_recall_has_transcripts_below_what_was_stored(services: Services, tmp_pa
     first, *others = answer()
     assert "[m1]" in first
     assert line_of_transcript in others
+
+
+def test_the_newest_session_is_embedded_first_and_words_find_it_at_once(
+    services: Services, tmp_path: Path
+) -> None:
+    question = line("user", "Which port has the billing service?")
+    for name, text, second in (("s1", "The old port was 80", 1), ("s2", f"{PORT}.", 3), ("s3", "Port 90", 2)):
+        path = written(tmp_path, question, said(text), name=name)
+        os.utime(path, (1_750_000_000 + second, 1_750_000_000 + second))
+    took(services, tmp_path)
+    recalled = services.recall.recall(f"{PORT}?", (), 800, RecallWish(), Caller())
+    assert PORT in recalled.answer.text
+    assert [problem.text for problem in recalled.degraded] == [
+        "6 turns are not embedded yet and were found by words only"
+    ]
+    with services.database.read() as tx:
+        rows = tx.statements.rows("SELECT session FROM turns ORDER BY id", {})
+    assert [session for (session,) in rows] == ["s2", "s2", "s3", "s3", "s1", "s1"]
 
 
 def test_nothing_but_recall_sees_transcripts(services: Services, tmp_path: Path) -> None:

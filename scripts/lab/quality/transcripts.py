@@ -40,7 +40,8 @@ Find = Callable[[Services, str], list[str | None]]
 """Gives the sessions of the texts that a question finds, best first."""
 
 
-def _line(memory: Memory, person: str) -> str:
+def as_line(memory: Memory, person: str) -> str:
+    """Return an utterance as Claude Code writes it."""
     role = "user" if memory.text.startswith(f"{person}:") else "assistant"
     line = {
         "type": role,
@@ -60,7 +61,7 @@ def as_transcripts(services: Services, store: Store, folder: Path) -> None:
     for memory in store.memories:
         person = speakers.setdefault(str(memory.session), memory.text.partition(":")[0])
         with (root / f"{memory.session}.jsonl").open("a", encoding="utf-8") as file:
-            file.write(_line(memory, person))
+            file.write(as_line(memory, person))
     services.imports.take(services.transcripts.source(root), None, Caller())
 
 
