@@ -3,6 +3,7 @@
 The server finds the keywords anew: ours know more spellings. Triggers are tried before they are kept.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -46,23 +47,27 @@ def _folders(path: Path) -> Iterator[Path]:
 
 
 def _of_file(opened: Opened, conversation: str) -> Iterator[Record]:
+    at_moment: Counter[tuple[str, str]] = Counter()
     for number, item in enumerate(opened.items, 1):
         try:
-            yield _long(item, conversation) if "trigger" in item else _short(item, conversation)
+            yield _long(item, conversation) if "trigger" in item else _short(item, conversation, at_moment)
         except KeyError as missing:
             yield Refusal(f"{opened.path.name}, item {number}", f"has no {missing}")
 
 
-def _short(item: dict[str, Any], conversation: str) -> ShortTermRecord:
+def _short(item: dict[str, Any], conversation: str, at_moment: Counter[tuple[str, str]]) -> ShortTermRecord:
+    """Return a short-term memory. Its id is its moment, and its number among those of one moment."""
     said_at, where = moment(item["time_stamp"]), str(item.get("conversation_id") or conversation)
+    at_moment[where, said_at] += 1
     return ShortTermRecord(
-        hashed(where, said_at, item["text"]),
+        hashed(where, said_at, at_moment[where, said_at]),
         where,
         str(item["text"]),
         min(100.0, max(0.0, float(item.get("score") or 0))),
         said_at,
         said_at,
         NAME,
+        also=(hashed(where, said_at, item["text"]),),
     )
 
 

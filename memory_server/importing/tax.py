@@ -3,6 +3,7 @@
 The vectors count letters in 128 buckets: they say nothing, and are left behind.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,18 +26,22 @@ def fits(opened: Opened) -> bool:
 
 def records(opened: Opened) -> Iterator[Record]:
     yield from _facts(opened.json.get("facts") if isinstance(opened.json, dict) else None, "")
+    at_moment: Counter[str] = Counter()
     for number, turn in enumerate(_turns(opened), 1):
         if not isinstance(turn, dict) or not is_plain(turn) or not turn.get("summary"):
             yield Refusal(f"memory {number}", "has no summary")
             continue
         when = moment(turn.get("timestamp") or turn.get("created_at"))
         message, summary = str(turn.get("message") or turn["summary"]), str(turn["summary"])
+        text_id = hashed(message, summary)
+        at_moment[when] += 1
         yield TurnRecord(
-            str(turn.get("id") or hashed(message, summary)),
+            str(turn.get("id") or (hashed(when, at_moment[when]) if when else text_id)),
             message,
             summary,
             created_at=when,
             created_by=NAME,
+            also=(text_id,),
         )
         yield from _facts(turn.get("facts"), when)
 

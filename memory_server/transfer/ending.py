@@ -2,15 +2,25 @@
 
 import json
 from collections import Counter
+from collections.abc import Iterable
+from typing import Any
 
 from memory_server.domain.event import Did
-from memory_server.domain.exchange.records import MemoryRecord, ShortTermRecord, TurnRecord
+from memory_server.domain.exchange.records import (
+    LongTermRecord,
+    MemoryRecord,
+    ShortTermRecord,
+    TurnRecord,
+)
 from memory_server.domain.fact import Home, Scope
 from memory_server.domain.forgetting import Kind
+from memory_server.importing import own
+from memory_server.storage.tables.choosing import below_path
 from memory_server.storage.tx import WriteTx
-from memory_server.transfer import facts, origins, reading, writing
+from memory_server.transfer import facts, origins, reading
 from memory_server.transfer.origins import Placed
-from memory_server.transfer.taking.run import Outcome, Run, digest, texts_of
+from memory_server.transfer.shapes import EDGE
+from memory_server.transfer.taking.run import Outcome, Run, digest, imported_by, texts_of
 
 
 def end(run: Run, tx: WriteTx, path: str) -> Counter[tuple[str, Outcome]]:
@@ -25,13 +35,37 @@ def end(run: Run, tx: WriteTx, path: str) -> Counter[tuple[str, Outcome]]:
         outcome = _end_fact(run, tx, origin) if origin.kind == "fact" else _end(run, tx, origin)
         if outcome is not None:
             counts[origin.kind, outcome] += 1
-    return counts
+    ended = _end_edges(run, tx, path)
+    return counts + Counter({("edge", Outcome.ENDED): ended})
+
+
+def _end_edges(run: Run, tx: WriteTx, path: str) -> int:
+    """Delete the edges that this source has made between its memories and has no more; return their number.
+
+    What the person, a client or another source has connected has another author.
+    """
+    at_path = (
+        f"SELECT item_id FROM origins WHERE kind = 'memory' AND source = :source AND {below_path('place')}"
+    )
+    rows = tx.statements.rows(
+        f"""
+        SELECT id, source_id, target_id, {EDGE.listed()}
+        FROM edges
+        WHERE created_by = :author AND valid_to IS NULL AND source_id IN ({at_path}) AND target_id IN ({at_path})
+        """,
+        {"author": imported_by(run.source), "source": run.source, "path": path},
+    )
+    gone = [row for row in rows if row[0] not in run.present_edges]
+    for id, source, target, *values in gone:
+        run.ended("edge", id, own.line(EDGE.make(values, source=str(source), target=str(target))))
+        tx.statements.send("DELETE FROM main.edges WHERE id = :id", {"id": id})
+    return len(gone)
 
 
 def _end(run: Run, tx: WriteTx, origin: Placed) -> Outcome | None:
-    if origin.kind == "long_term" or not writing.is_there(tx, origin.kind, origin.item):
-        return None
     local = _read(tx, origin)
+    if local is None or not origin.digest:  # an earlier program kept none of a long-term memory
+        return None
     said_elsewhere = origins.others(tx, origin)
     if said_elsewhere or digest(*texts_of(local)) != origin.digest:
         run.did(Did.CHANGED, origin.kind, origin.item, local)
@@ -48,15 +82,19 @@ def _end(run: Run, tx: WriteTx, origin: Placed) -> Outcome | None:
     return Outcome.ENDED
 
 
-def _read(tx: WriteTx, origin: Placed) -> MemoryRecord | TurnRecord | ShortTermRecord:
+def _read(tx: WriteTx, origin: Placed) -> MemoryRecord | TurnRecord | ShortTermRecord | LongTermRecord | None:
+    """Return the item of an origin; None where it is deleted."""
     ids = [origin.item]
     match origin.kind:
         case "memory":
-            return reading.memories(tx, ids)[0]
+            items: Iterable[Any] = reading.memories(tx, ids)
         case "turn":
-            return reading.turns(tx, ids)[0]
+            items = reading.turns(tx, ids)
+        case "short_term":
+            items = reading.short_term(tx, ids)
         case _:
-            return reading.short_term(tx, ids)[0]
+            items = reading.long_term(tx, id=origin.item)
+    return next(iter(items), None)
 
 
 def _end_fact(run: Run, tx: WriteTx, origin: Placed) -> Outcome | None:

@@ -124,7 +124,9 @@ def undo(tx: WriteTx, event: Event, caller: Caller) -> list[str]:
         if step.kind == "fact" and step.did is Did.ADDED:
             _erase_fact(tx, step)
         elif step.did is Did.CHANGED and (step.kind, step.item) not in untouched and step.before is not None:
-            _restore(tx, step, own.read(step.before))
+            _restore(tx, step, own.read(step.before), event)
+        elif step.did is Did.ENDED and step.kind == "edge":
+            _connect_again(tx, own.read(step.before or ""))
         elif step.did is Did.ENDED:
             _bring_back(tx, step)
         elif step.did is Did.RETURNED:
@@ -262,7 +264,18 @@ def _bring_back(tx: WriteTx, step: Step) -> None:
         origins.insert(tx, step.kind, step.item, [Origin(*values)], place)
 
 
-def _restore(tx: WriteTx, step: Step, before: Record) -> None:
+def _connect_again(tx: WriteTx, before: Record) -> None:
+    """Connect two memories again whose edge has ended, unless one is gone, or somebody else has connected them."""
+    if not isinstance(before, EdgeRecord):
+        return
+    source, target = int(before.source), int(before.target)
+    edges = writing.edges_between(tx, source, target, before.relation)
+    is_connected = any(edge.valid_to is None for _, edge in edges)
+    if not is_connected and all(writing.is_there(tx, "memory", id) for id in (source, target)):
+        writing.insert_edge(tx, source, target, before)
+
+
+def _restore(tx: WriteTx, step: Step, before: Record, event: Event) -> None:
     """Make a thing what its record says."""
     match before:
         case MemoryRecord():
@@ -283,7 +296,8 @@ def _restore(tx: WriteTx, step: Step, before: Record) -> None:
                 return  # it ended, and was written anew since
             id = facts.put(tx, before)
             if id is not None:
-                origins.replace(tx, "fact", id, before.origins)
+                places = {event.source: event.path}  # its row was another one
+                origins.replace(tx, "fact", id, before.origins, places)
         case EdgeRecord():
             writing.rewrite_edge(tx, step.item, before)
         case ConversationRecord():

@@ -211,9 +211,11 @@ def add(tx: WriteTx, kind: str, id: int, origin: Origin, place: str) -> int:
     return int(row_id)
 
 
-def replace(tx: WriteTx, kind: str, id: int, origins: Sequence[Origin]) -> None:
-    """Let an item come from these origins alone, each at the place that it has in this source."""
-    places = {source: place for source, _, _, _, place in rows(tx, kind, id)}
+def replace(
+    tx: WriteTx, kind: str, id: int, origins: Sequence[Origin], places: Mapping[str, str] | None = None
+) -> None:
+    """Let an item come from these origins alone, each at the place that it has in this source, or else in `places`."""
+    places = {**(places or {}), **{source: place for source, _, _, _, place in rows(tx, kind, id)}}
     delete_of(tx, kind, id)
     for origin in origins:
         insert(tx, kind, id, [origin], places.get(origin.source, ""))

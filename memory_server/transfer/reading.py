@@ -189,13 +189,12 @@ def conversations(tx: Tx, name: str | None = None) -> Iterator[ConversationRecor
     yield from (CONVERSATION.make(values) for _, *values in rows)
 
 
-def long_term(tx: Tx, conversation: str | None = None, name: str | None = None) -> Iterator[LongTermRecord]:
-    """Yield the long-term memories of all conversations or of one, or one of them, by name."""
-    conditions = [
-        condition
-        for condition, value in (("c.name = :conversation", conversation), ("m.name = :name", name))
-        if value is not None
-    ]
+def long_term(
+    tx: Tx, conversation: str | None = None, name: str | None = None, id: int | None = None
+) -> Iterator[LongTermRecord]:
+    """Yield the long-term memories of all conversations or of one, or one of them, by name or by id."""
+    limits = {"c.name = :conversation": conversation, "m.name = :name": name, "m.id = :id": id}
+    conditions = [condition for condition, value in limits.items() if value is not None]
     rows = tx.statements.rows(
         f"""
         SELECT m.id, c.name, {LONG_TERM.listed("m")}
@@ -204,17 +203,17 @@ def long_term(tx: Tx, conversation: str | None = None, name: str | None = None) 
         {"WHERE " if conditions else ""}{" AND ".join(conditions)}
         ORDER BY c.name, m.name
         """,
-        {"conversation": conversation, "name": name},
+        {"conversation": conversation, "name": name, "id": id},
     )
-    ids = [id for id, *_ in rows]
+    ids = [row[0] for row in rows]
     wakes = _parts(tx, WAKE, "memory_id", ids, "at, id")
     sources = origins.of_items(tx, "long_term", ids)
-    for id, conversation_name, *values in rows:
+    for memory_id, conversation_name, *values in rows:
         yield LONG_TERM.make(
             values,
             conversation=conversation_name,
-            wakes=wakes.get(id, ()),
-            origins=sources[id].origins,
+            wakes=wakes.get(memory_id, ()),
+            origins=sources[memory_id].origins,
         )
 
 

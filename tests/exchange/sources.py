@@ -174,10 +174,11 @@ def chatgpt(folder: Path) -> Path:
         "root": {"id": "root", "message": None, "parent": None, "children": ["a"]},
         "a": node("a", "root", "user", "Name a port", ["b", "c"]),
         "b": node("b", "a", "assistant", "The first answer, regenerated", []),
-        "c": node("c", "a", "assistant", "5433", []),
+        "c": node("c", "a", "assistant", "5433", ["d"]),
+        "d": node("d", "c", "user", "Thanks", []),
     }
     named = {"title": "Ports", "create_time": 1748772000.5, "conversation_id": "g1"}
-    return _json(folder / "conversations.json", [{**named, "mapping": mapping, "current_node": "c"}])
+    return _json(folder / "conversations.json", [{**named, "mapping": mapping, "current_node": "d"}])
 
 
 def bullets(folder: Path) -> Path:

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import damage
+from memory_server.importing.values import hashed
+from tests.conftest import Sqlite, damage
+from tests.exchange import sources
 from tests.exchange.conftest import Run
+from tests.exchange.edited import EDITS
 from tests.postgres_server import new_place
 
 Taken = Callable[..., dict[str, Any]]
@@ -86,6 +89,134 @@ def test_what_is_edited_is_updated_what_is_gone_ends_and_both_are_undone(
     back = taken(db, write(tmp_path, EDITED))
     assert (back["added"], back["updated"], back["ended"]) == (0, 1, 1)
     assert damage(db) == []
+
+
+TRANSCRIPTS = {"transcript"}
+"""They are indexed, not imported: what of them changes or goes is in `test_transcripts`."""
+
+
+def test_every_source_is_edited_here() -> None:
+    assert EDITS.keys() | TRANSCRIPTS == sources.SOURCES.keys()
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_each_source_is_followed_and_undone(
+    name: str, tmp_path: Path, run: Run, taken: Taken, exported: Callable[..., str]
+) -> None:
+    db = tmp_path / "memory.db"
+    (tmp_path / "source").mkdir()
+    path = sources.SOURCES[name](tmp_path / "source")
+    taken(db, path)
+    before = exported(db)
+    again = taken(db, path)
+    assert (again["added"], again["updated"], again["ended"], exported(db)) == (0, 0, 0, before)
+    EDITS[name](path)
+    changed = taken(db, path)
+    assert (changed["added"], changed["updated"], changed["ended"]) == (0, 1, 1)
+    assert changed["sources"][0]["conflicts"] == []
+    assert (taken(db, path)["sources"][0]["undo"], exported(db) == before) == (None, False)
+    assert run(db, "undo", "i2").code == 0
+    assert exported(db) == before
+    back = taken(db, path)
+    assert (back["added"], back["updated"], back["ended"]) == (0, 1, 1)
+    assert damage(db) == []
+
+
+def relations(sqlite: Sqlite, db: Path) -> set[str]:
+    rows = sqlite(
+        db,
+        """
+        SELECT s.content || ' ' || relation || ' ' || t.content
+        FROM edges AS e JOIN memories AS s ON s.id = source_id JOIN memories AS t ON t.id = target_id
+        WHERE relation <> 'extends' AND valid_to IS NULL
+        """,
+    )
+    return set(rows.splitlines())
+
+
+def test_a_relation_that_is_gone_ends_with_its_edge_and_comes_back(
+    tmp_path: Path, run: Run, taken: Taken, exported: Callable[..., str], sqlite: Sqlite
+) -> None:
+    db, path = tmp_path / "memory.db", sources.server_memory(tmp_path)
+    taken(db, path)
+    before, written, connected = exported(db), path.read_text("utf-8"), relations(sqlite, db)
+    assert connected == {
+        "Alice Zhang (person) related_to Ledger (project)",
+        "Ledger (project) depends_on Vim (tool)",
+    }
+    vim = "Ledger (project) depends_on Vim (tool)"
+    path.write_text("".join(line for line in written.splitlines(True) if "depends_on" not in line), "utf-8")
+    assert taken(db, path)["sources"][0]["counts"]["edge"] == {"present": 6, "ended": 1}
+    assert relations(sqlite, db) == connected - {vim}
+    assert run(db, "undo", "i2").code == 0
+    assert exported(db) == before
+    taken(db, path)
+    path.write_text(written, "utf-8")
+    taken(db, path)
+    assert relations(sqlite, db) == connected
+
+
+def test_an_edge_of_somebody_else_stays_when_its_relation_is_gone(
+    tmp_path: Path, taken: Taken, sqlite: Sqlite
+) -> None:
+    db, path = tmp_path / "memory.db", sources.claude_code(tmp_path)
+    taken(db, path)
+    assert sqlite(db, "SELECT relation, created_by FROM edges") == "related_to|import of claude-code"
+    sqlite(db, "UPDATE edges SET created_by = 'claude-code'")
+    tabs = path / "tabs.md"
+    tabs.write_text(tabs.read_text("utf-8").replace("[[release-day]]", "the calendar"), "utf-8")
+    assert taken(db, path)["ended"] == 0
+    assert sqlite(db, "SELECT count(*) FROM edges") == "1"
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_a_fact_that_is_edited_at_its_source_is_no_conflict_unless_it_was_written_here(
+    written: bool, tmp_path: Path, taken: Taken, sqlite: Sqlite
+) -> None:
+    db, path = tmp_path / "memory.db", sources.tax(tmp_path)
+    taken(db, path)
+    if written:
+        sqlite(db, "UPDATE facts SET value = '1', updated_at = '2099-01-01T00:00:00.000Z'")
+    path.write_text(
+        path.read_text("utf-8").replace('"annual_income": 75000', '"annual_income": 76000'), "utf-8"
+    )
+    changed = taken(db, path)
+    assert len(changed["sources"][0]["conflicts"]) == written
+    assert sqlite(db, "SELECT value FROM facts") == ("1" if written else "76000")
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_a_long_term_memory_follows_its_source_unless_it_was_changed_here(
+    written: bool, tmp_path: Path, taken: Taken, sqlite: Sqlite
+) -> None:
+    db, path = tmp_path / "memory.db", sources.short_long(tmp_path)
+    taken(db, path)
+    if written:
+        sqlite(db, "UPDATE long_term_memories SET prompt = 'mine'")
+    file = path / "my_chat/long-term-memory.json"
+    file.write_text(file.read_text("utf-8").replace("July 17", "July 18"), "utf-8")
+    changed = taken(db, path)
+    assert (changed["updated"], changed["changed_here"]) == ((0, 1) if written else (1, 0))
+    prompt = "mine" if written else "Her birthday is July 18"
+    assert sqlite(db, "SELECT prompt FROM long_term_memories") == prompt
+
+
+def test_what_an_earlier_program_knew_by_its_text_is_known_again(
+    tmp_path: Path, taken: Taken, sqlite: Sqlite
+) -> None:
+    db = tmp_path / "memory.db"
+    tax, short_long = sources.tax(tmp_path), sources.short_long(tmp_path)
+    taken(db, tax, short_long)
+    turn = hashed("I earn 75000 a year", "The user earns 75000")
+    short = hashed("my chat", "2025-05-01T10:00:00.000Z", "user: the zebra escaped from 动物园")
+    for kind, id in (("turn", turn), ("short_term", short)):
+        sqlite(db, f"UPDATE origins SET source_id = '{id}' WHERE kind = '{kind}'")
+    sqlite(db, "UPDATE origins SET digest = '' WHERE kind = 'long_term'")
+    again = taken(db, tax, short_long)
+    assert (again["added"], again["updated"], again["ended"], again["changed_here"]) == (0, 0, 0, 0)
+    EDITS["memory-mcp-server"](short_long)
+    changed = taken(db, short_long)
+    assert (changed["added"], changed["updated"], changed["ended"]) == (0, 1, 1)
 
 
 def test_what_ended_and_stands_there_again_is_there_again(

@@ -173,7 +173,7 @@ def test_an_account_of_chatgpt_has_the_branch_that_was_shown(
 ) -> None:
     taken(tmp_path / "memory.db", sources.chatgpt(tmp_path))
     assert sqlite(tmp_path / "memory.db", "SELECT message, created_at FROM turns") == (
-        "user: Name a port\nassistant: 5433|2025-06-01T10:00:00.500Z"
+        "user: Name a port\nassistant: 5433|2025-06-01T10:00:00.500Z\nuser: Thanks|2025-06-01T10:00:00.500Z"
     )
 
 
@@ -194,7 +194,7 @@ def test_an_account_export_is_read_as_a_zip(tmp_path: Path, run: Run, taken: Tak
     assert [each["format"] for each in summary["sources"]] == ["claude", "chatgpt"]
     assert (
         sqlite(db, "SELECT group_concat(session) FROM (SELECT session FROM turns ORDER BY id)")
-        == "c1,c1,g0,g1"
+        == "c1,c1,g0,g0,g1,g1"
     )
     assert (taken(db, folder)["added"], packed.read_bytes()) == (0, before)
     bomb, other, cut = (tmp_path / name for name in ("bomb.zip", "other.zip", "cut.zip"))

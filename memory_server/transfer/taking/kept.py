@@ -5,15 +5,17 @@ from dataclasses import replace
 from memory_server.domain.caller import OWNED
 from memory_server.domain.event import Did
 from memory_server.domain.exchange import reconcile
-from memory_server.domain.exchange.records import EdgeRecord, FactRecord, FactStep, LongTermRecord
+from memory_server.domain.exchange.records import EdgeRecord, FactRecord, FactStep, LongTermRecord, Origin
 from memory_server.domain.forgetting import Kind
 from memory_server.storage.tx import Tx, WriteTx
 from memory_server.transfer import facts, origins, reading, writing
-from memory_server.transfer.taking.run import Outcome, Run
+from memory_server.transfer.taking.run import Outcome, Run, digest, imported_by, texts_of
 
 
 def take_edge(run: Run, tx: WriteTx, record: EdgeRecord) -> Outcome:
     """Connect two memories, unless they are connected in this way at this time."""
+    if not run.own:
+        record = replace(record, created_by=imported_by(run.source))
     ends = [run.by_id(tx, "memory", id) for id in (record.source, record.target)]
     source, target = ends
     if source is None or target is None:
@@ -28,8 +30,11 @@ def take_edge(run: Run, tx: WriteTx, record: EdgeRecord) -> Outcome:
     if not same and record.valid_to is None:
         same = [edge for edge in edges if edge[1].valid_to is None]
     if not same:
-        run.did(Did.ADDED, "edge", writing.insert_edge(tx, source, target, record))
+        id = writing.insert_edge(tx, source, target, record)
+        run.present_edges.add(id)
+        run.did(Did.ADDED, "edge", id)
         return Outcome.ADDED
+    run.present_edges |= {id for id, _ in same}
     id, local = same[0]
     result = reconcile.edges(local, replace(record, valid_from=record.valid_from or local.valid_from))
     if result == local:
@@ -58,10 +63,13 @@ def take_fact(run: Run, tx: WriteTx, record: FactRecord) -> Outcome:
         if id is not None:
             origins.insert(tx, "fact", id, record.origins, "" if run.own else run.place(record))
         return Outcome.ADDED
+    only_there = not run.own and _is_as_imported(local, record.origins[0])
+    if only_there and record.steps[-1].changed_at <= local.steps[-1].changed_at:
+        record = replace(record, steps=(replace(record.steps[-1], changed_at=run.at),))
     result, parted = reconcile.facts(local, record)
     if result == local:
         return Outcome.PRESENT
-    if parted:
+    if parted and not only_there:
         run.conflicts.append(
             f"fact {record.key} ({record.scope}{' ' + owner if owner else ''}): changed on both sides: "
             f"the value of {result.steps[-1].changed_at} is current, the other one is in its history"
@@ -73,27 +81,31 @@ def take_fact(run: Run, tx: WriteTx, record: FactRecord) -> Outcome:
     return Outcome.UPDATED
 
 
+def _is_as_imported(local: FactRecord, origin: Origin) -> bool:
+    """True if a fact comes from this origin alone, and nobody has written it since."""
+    origin_ids = [(local_origin.source, local_origin.id) for local_origin in local.origins]
+    last = local.steps[-1].changed_at
+    return origin_ids == [(origin.source, origin.id)] and last <= local.origins[0].imported_at
+
+
 def take_long_term(run: Run, tx: WriteTx, record: LongTermRecord) -> Outcome:
     """Store a long-term memory, unless its conversation has one of its name that was changed later."""
     record = replace(record, conversation=run.conversation_of(tx, record.conversation), id="")
+    if not run.own:
+        record = replace(record, origins=(run.origin_of_long_term(record),))
+        run.present_ids.add(("long_term", record.origins[0].id))
     local = next(reading.long_term(tx, record.conversation, record.name), None)
     if local is None:
         if _deleted_here(run, tx, record):
             return Outcome.DELETED
         id = writing.put_long_term(tx, record)
         run.did(Did.ADDED, "long_term", id)
-        if not run.own:
-            record = replace(record, origins=(run.origin_of_long_term(record),))
         origins.insert(tx, "long_term", id, record.origins, "" if run.own else run.place(record))
         return Outcome.ADDED
-    same = (local.prompt, local.trigger) == (record.prompt, record.trigger)
-    if not same:
-        run.conflicts.append(
-            f"long-term memory {record.conversation}/{record.name}: there are two with this name: "
-            + ("the one that was changed last stays" if run.own else "the one here stays")
-        )
     if not run.own:
-        return Outcome.PRESENT if same else Outcome.CHANGED_HERE
+        return _follow_long_term(run, tx, local, record)
+    if texts_of(local) != texts_of(record):
+        run.conflicts.append(_two_of_a_name(record, "the one that was changed last stays"))
     result = reconcile.long_term(local, record)
     if result == local:
         return Outcome.PRESENT
@@ -103,11 +115,37 @@ def take_long_term(run: Run, tx: WriteTx, record: LongTermRecord) -> Outcome:
     return Outcome.UPDATED
 
 
+def _follow_long_term(run: Run, tx: WriteTx, local: LongTermRecord, record: LongTermRecord) -> Outcome:
+    """Change a long-term memory as its source has, unless it was changed here too."""
+    (origin,) = record.origins
+    id, imported = origins.find(tx, "long_term", run.source, origin.id) or (0, "")
+    if texts_of(local) == texts_of(record):
+        if id and not imported:  # an earlier program kept no digest of it
+            origins.insert(tx, "long_term", id, [origin], run.place(record))
+        return Outcome.PRESENT
+    if digest(*texts_of(local)) != imported:
+        run.conflicts.append(_two_of_a_name(record, "the one here stays"))
+        return Outcome.CHANGED_HERE
+    run.did(Did.CHANGED, "long_term", id, local)
+    changed = replace(local, prompt=record.prompt, trigger=record.trigger, updated_at=tx.now)
+    origins.insert(tx, "long_term", writing.put_long_term(tx, changed), [origin], run.place(record))
+    return Outcome.UPDATED
+
+
+def _two_of_a_name(record: LongTermRecord, outcome: str) -> str:
+    return f"long-term memory {record.conversation}/{record.name}: there are two with this name: {outcome}"
+
+
 def _deleted_here(run: Run, tx: Tx, record: LongTermRecord) -> bool:
-    """True if it lies in the trash, unless the record, of a file of ours, was changed after it was deleted."""
+    """True if it lies in the trash, unless the record, of a file of ours, was changed after it was deleted.
+
+    What has ended with its source has no origin any more.
+    """
+    if not run.own:
+        return origins.find(tx, "long_term", run.source, record.origins[0].id) is not None
     deleted = tx.trash.select(Kind.LONG_TERM, conversation=record.conversation)
     same = [trashed for trashed in deleted if trashed.parts["long_term_memories"][0]["name"] == record.name]
-    return any(not run.own or record.changed_at <= trashed.deleted_at for trashed in same)
+    return any(record.changed_at <= trashed.deleted_at for trashed in same)
 
 
 def _has_value(local: FactRecord, step: FactStep) -> bool:

@@ -58,7 +58,7 @@ def take(run: Run, tx: WriteTx, record: MemoryRecord) -> Outcome:
 def _changed(run: Run, tx: WriteTx, id: int, local: MemoryRecord, record: MemoryRecord) -> Outcome:
     """Change what has changed at the source since it was imported, unless it was changed here too."""
     origin, place = run.origin(record), run.place(record)
-    known_id, imported = _known(run, tx, record)
+    known_id, imported = run.known(tx, "memory", record)
     if imported == origin.digest:
         origins.rename(tx, "memory", run.source, known_id, record.id)
         origins.stand(tx, "memory", run.source, record.id, place)
@@ -78,13 +78,6 @@ def _changed(run: Run, tx: WriteTx, id: int, local: MemoryRecord, record: Memory
     origins.rename(tx, "memory", run.source, known_id, record.id)
     origins.insert(tx, "memory", id, [origin], place)
     return Outcome.UPDATED
-
-
-def _known(run: Run, tx: Tx, record: MemoryRecord) -> tuple[str, str]:
-    """Return the id by which the source has known a memory until now, and the digest of its text as it was imported."""
-    ids = (record.id, *record.also, *filter(None, [run.edited.get(record.id)]))
-    origin_rows = ((id, origins.find(tx, "memory", run.source, id)) for id in ids)
-    return next(((id, row[1]) for id, row in origin_rows if row is not None), (record.id, ""))
 
 
 def _reconciled(

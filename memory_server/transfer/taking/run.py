@@ -51,7 +51,8 @@ class Outcome(StrEnum):
 class Run:
     """One import: what it knows of this file and of the source. `texts` are the memories here by what they say.
 
-    `path` is the file or the folder, `present_ids` are the ids of the source with their kinds, `edited` by a new id
+    `path` is the file or the folder, `present_ids` are the ids of the source with their kinds, `present_edges`
+    the rows of its edges, `edited` by a new id
     that of the same text before it was edited. `at` is the moment when it began, `steps` what it has done in the batch
     under way, `event` the row of its event, once it has changed something.
     """
@@ -64,6 +65,7 @@ class Run:
     at: str = ""
     path: str = ""
     present_ids: set[tuple[str, str]] = field(default_factory=set)
+    present_edges: set[int] = field(default_factory=set)
     edited: dict[str, str] = field(default_factory=dict)
     renamed: dict[str, str] = field(default_factory=dict)
     settled: dict[str, str] = field(default_factory=dict)
@@ -187,6 +189,14 @@ class Run:
         row = origins.find(tx, kind, self.source, id)
         return None if row is None else row[0]
 
+    def known(
+        self, tx: Tx, kind: str, record: MemoryRecord | TurnRecord | ShortTermRecord
+    ) -> tuple[str, str]:
+        """Return the id by which the source has known an item until now, and the digest of its imported text."""
+        ids = (record.id, *record.also, *filter(None, [self.edited.get(record.id)]))
+        rows = ((id, origins.find(tx, kind, self.source, id)) for id in ids)
+        return next(((id, row[1]) for id, row in rows if row is not None), (record.id, ""))
+
     def find_earlier(self, tx: WriteTx, record: MemoryRecord) -> int | None:
         """Return the memory whose text was edited in the source into this one."""
         old = self.edited.get(record.id)
@@ -222,7 +232,8 @@ class Run:
         return Origin(self.source, id, imported_at=self.at)
 
     def origin_of_long_term(self, record: LongTermRecord) -> Origin:
-        return Origin(self.source, f"{record.conversation}/{record.name}"[:500], imported_at=self.at)
+        id = f"{record.conversation}/{record.name}"[:500]
+        return Origin(self.source, id, digest(*texts_of(record)), self.at)
 
 
 def outcome(added: bool, changed: bool) -> Outcome:
@@ -240,11 +251,18 @@ def digest(*texts: str) -> str:
     return hashlib.sha256("\0".join(texts).encode(errors="surrogatepass")).hexdigest()[:32]
 
 
-def texts_of(record: MemoryRecord | TurnRecord | ShortTermRecord) -> Sequence[str]:
+def imported_by(source: str) -> str:
+    """Return who has made the edges of a source: a client may have the name of the source itself."""
+    return f"import of {source}"
+
+
+def texts_of(record: MemoryRecord | TurnRecord | ShortTermRecord | LongTermRecord) -> Sequence[str]:
     match record:
         case MemoryRecord():
             return (record.content,)
         case TurnRecord():
             return (record.message, record.summary)
+        case LongTermRecord():
+            return (record.prompt, record.trigger)
         case _:
             return (record.text,)

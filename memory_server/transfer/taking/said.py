@@ -45,8 +45,9 @@ def take(run: Run, tx: WriteTx, kind: str, record: TurnRecord | ShortTermRecord)
 
 def _changed(run: Run, tx: WriteTx, kind: str, id: int, local: Any, record: Any) -> Outcome:
     origin = run.origin(record)
-    _, imported = origins.find(tx, kind, run.source, record.id) or (id, "")
+    known_id, imported = run.known(tx, kind, record)
     if imported == origin.digest:
+        origins.rename(tx, kind, run.source, known_id, record.id)
         origins.stand(tx, kind, run.source, record.id, run.place(record))
         return Outcome.PRESENT
     if digest(*texts_of(local)) != imported:
@@ -57,6 +58,7 @@ def _changed(run: Run, tx: WriteTx, kind: str, id: int, local: Any, record: Any)
         writing.rewrite_turn(tx, id, replace(local, message=record.message, summary=record.summary))
     else:
         writing.rewrite_short_term(tx, id, replace(local, text=record.text, keywords=record.keywords))
+    origins.rename(tx, kind, run.source, known_id, record.id)
     origins.insert(tx, kind, id, [origin], run.place(record))
     return Outcome.UPDATED
 

@@ -1,0 +1,132 @@
+"""Each source of `sources` with one entry edited and one removed, as its program would do it."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def _replaced(*pairs: tuple[str, str], name: str = "") -> Callable[[Path], None]:
+    """Return an edit that replaces texts in a file; `name` is that of the file in a folder."""
+
+    def edit(path: Path) -> None:
+        file = path / name if name else path
+        text = file.read_text(encoding="utf-8")
+        for old, new in pairs:
+            assert old in text
+            text = text.replace(old, new)
+        file.write_text(text, encoding="utf-8")
+
+    return edit
+
+
+def _by_sql(script: str) -> Callable[[Path], None]:
+    def edit(path: Path) -> None:
+        connection = sqlite3.connect(path)
+        connection.executescript(script)
+        connection.close()
+
+    return edit
+
+
+def _by_key(change: Callable[[Any], None], name: str = "") -> Callable[[Path], None]:
+    """Return an edit that changes the value of a JSON file."""
+
+    def edit(path: Path) -> None:
+        file = path / name if name else path
+        value = json.loads(file.read_text(encoding="utf-8"))
+        change(value)
+        file.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
+
+    return edit
+
+
+def _without_file(edit: Callable[[Path], None], name: str) -> Callable[[Path], None]:
+    def edit_and_remove(path: Path) -> None:
+        edit(path)
+        (path / name).unlink()
+
+    return edit_and_remove
+
+
+def _short_long(path: Path) -> None:
+    _replaced(("zebra escaped", "zebra has escaped"), name="my_chat/short-term-memory.json")(path)
+    _by_key(list.clear, "my_chat/long-term-memory.json")(path)
+
+
+def _tax(value: list[dict[str, Any]]) -> None:
+    value[0]["message"] = "I earn 76000 a year"
+    del value[0]["facts"]
+
+
+def _claude(value: list[dict[str, Any]]) -> None:
+    messages = value[0]["chat_messages"]
+    messages[1]["content"][0]["text"] = "Each amount is written twice."
+    del messages[2]
+
+
+def _chatgpt(value: list[dict[str, Any]]) -> None:
+    value[0]["mapping"]["c"]["message"]["content"]["parts"] = ["5434"]
+    value[0]["current_node"] = "c"
+
+
+def _jsonl(path: Path) -> None:
+    """Leave the first line alone: nothing ends in a file that has a line without a text."""
+    first = path.read_text(encoding="utf-8").splitlines()[0]
+    path.write_text(f"{first.replace('3 December', '4 December')}\n", encoding="utf-8")
+
+
+def _letta(value: dict[str, Any]) -> None:
+    value["blocks"][0]["value"] = "Ana lives in Bremen"
+    value["agents"][0]["messages"] = value["agents"][0]["messages"][:1]
+
+
+EDITS: dict[str, Callable[[Path], None]] = {
+    "server-memory": _replaced(("Ships every Tuesday", "Ships every Friday"), ('"Written in Rust",', "")),
+    "mcp-memory-service": _by_sql(
+        """
+        PRAGMA writable_schema = 1;
+        DROP TRIGGER memories_fts_au;
+        UPDATE memories
+        SET content = 'The staging database listens on port 6000', content_hash = '6000', updated_at = updated_at + 60
+        WHERE id = 1;
+        UPDATE memories SET deleted_at = updated_at + 60 WHERE id = 2;
+        """
+    ),
+    "mcp-memory-keeper": _by_sql(
+        """
+        UPDATE context_items SET value = 'We use PostgreSQL 18 for the ledger' WHERE key = 'db_choice';
+        DELETE FROM context_items WHERE key = 'bug';
+        """
+    ),
+    "claude-mem": _by_sql(
+        """
+        UPDATE observations SET narrative = 'The export of invoices failed for Sweden.';
+        DELETE FROM session_summaries;
+        """
+    ),
+    "token-saver": _by_sql(
+        """
+        UPDATE memories SET value = '"move the archive"', updated_at = '2025-09-04 10:00:00' WHERE id = '1-a';
+        DELETE FROM memories WHERE id = '1-b';
+        """
+    ),
+    "basic-memory": _without_file(
+        _replaced(("水温九十三度", "水温九十五度"), name="coffee/Coffee Brewing.md"), "Grinder.md"
+    ),
+    "memory-mcp-server": _short_long,
+    "claude-code": _without_file(_replaced(("at ten", "at nine"), name="release-day.md"), "ada.md"),
+    "tax-memories": _by_key(_tax),
+    "claude": _by_key(_claude, "conversations.json"),
+    "chatgpt": _by_key(_chatgpt),
+    "markdown": _replaced(
+        ("Use 4 spaces", "Use 2 spaces"),
+        ("- Name tests as sentences,\n  because people read them\n  - also in Chinese\n", ""),
+    ),
+    "jsonl": _jsonl,
+    "csv": _replaced(("Port 5433", "Port 5434"), ("周五不发布;;;;\n", "")),
+    "letta": _by_key(_letta),
+    "text": _replaced(("渡轮九点出发", "渡轮十点出发"), ("The ferry leaves at nine.\n\n", "")),
+}
+"""By the name of the format."""
