@@ -162,7 +162,7 @@ def test_a_log_of_ones_own_is_played_and_a_refused_line_is_named(run_demo: Demo,
     log = tmp_path / "own.jsonl"
     log.write_text(
         '{"content": "The cat sleeps in the piano.", "type": "observation"}\n\n'
-        '{"content": "The cat is grey.", "type": "rumour"}\n'
+        '{"content": "The cat is grey.", "type": "observation", "purge": "rumour"}\n'
         '{"ask": "Where does the cat sleep?", "expect": "piano"}\n',
         encoding="utf-8",
     )

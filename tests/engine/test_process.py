@@ -202,9 +202,8 @@ def test_of_a_suspended_engine_a_window_gives_up_and_says_so(server: Servers) ->
         assert texts[2] == f"Error: {session.SILENT} {session.UNKNOWN}"
         assert texts[3] == f"Error: {session.SILENT} {session.TRY_AGAIN}"
         os.kill(engine, signal.SIGCONT)
-        assert (
-            wire.ask(tool("read_memory", 4, key="a"))["result"]["structuredContent"]["memory"]["value"] == 1
-        )
+        memory = wire.ask(tool("read_memory", 4, key="a"))["result"]["structuredContent"]["memory"]
+        assert memory is None or memory["value"] == 1  # it could not be told whether it was written
         process.kill()
         other.kill()
 
