@@ -68,7 +68,7 @@ def days(match: re.Match[str], first: date, last: date, *, year: bool) -> tuple[
         return (first, middle - timedelta(1)) if number == 1 else (middle, last)
     more = timedelta(unit in _WEEKENDS)
     if unit in _LENGTHS or not year:
-        length = _LENGTHS.get(unit, 7) * (int(count_of(count)) if count else _SEVERAL.get(unit, 1))
+        length = _LENGTHS.get(unit, 7) * (max(1, int(count_of(count))) if count else _SEVERAL.get(unit, 1))
         start, end = _counted(first, last, number, length)
         return start, min(last, end + more)
     every = (first + timedelta(day) for day in range((last - first).days + 1))

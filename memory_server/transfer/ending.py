@@ -12,7 +12,6 @@ from memory_server.domain.exchange.records import (
     ShortTermRecord,
     TurnRecord,
 )
-from memory_server.domain.fact import Home, Scope
 from memory_server.domain.forgetting import Kind
 from memory_server.importing import own
 from memory_server.storage.tables.choosing import below_path
@@ -57,7 +56,7 @@ def _end_edges(run: Run, tx: WriteTx, path: str) -> int:
     )
     gone = [row for row in rows if row[0] not in run.present_edges]
     for id, source, target, *values in gone:
-        run.ended("edge", id, own.line(EDGE.make(values, source=str(source), target=str(target))))
+        run.did(Did.ENDED, "edge", id, own.line(EDGE.make(values, source=str(source), target=str(target))))
         tx.statements.send("DELETE FROM main.edges WHERE id = :id", {"id": id})
     return len(gone)
 
@@ -76,7 +75,7 @@ def _end(run: Run, tx: WriteTx, origin: Placed) -> Outcome | None:
             f"{origin.kind} {origin.item}: changed here and gone from {run.source}: left as it is here"
         )
         return Outcome.CHANGED_HERE
-    run.ended(origin.kind, origin.item, json.dumps(origins.rows(tx, origin.kind, origin.item)))
+    run.did(Did.ENDED, origin.kind, origin.item, json.dumps(origins.rows(tx, origin.kind, origin.item)))
     tx.trash.put(Kind(origin.kind), [origin.item], run.filing.caller)
     origins.delete_of(tx, origin.kind, origin.item)
     return Outcome.ENDED
@@ -103,10 +102,8 @@ def _end_fact(run: Run, tx: WriteTx, origin: Placed) -> Outcome | None:
         "SELECT scope, owner, key FROM facts WHERE id = :id AND updated_at <= :at",
         {"id": origin.item, "at": origin.imported_at},
     )
-    record = None if row is None else facts.find(tx, (row[0], row[1], row[2]))
-    fact = None if record is None else tx.facts.find(Home(Scope(record.scope), record.owner), record.key)
-    if fact is None:
+    record = None if row is None else facts.delete(tx, (row[0], row[1], row[2]), run.filing.caller)
+    if record is None:
         return None
     run.did(Did.CHANGED, "fact", origin.item, record)
-    tx.facts.delete(fact, run.filing.caller)
     return Outcome.ENDED

@@ -169,56 +169,37 @@ def _changed_since(tx: Tx, event: Event, steps: Sequence[Step]) -> set[tuple[str
             for step in written
             if step.kind == kind and digests.get(step.item, step.after) != step.after
         }
-    memories = [step.item for step in written if step.kind == "memory"]
     added = [step.item for step in steps if step.kind == "memory" and step.did is Did.ADDED]
-    edges = [step.item for step in written if step.kind == "edge"]
-    ids = [
-        *_merged_since(tx, event, memories),
-        *_connected_since(tx, added, edges),
-        *_said_elsewhere(tx, event, added),
-    ]
-    return staying | {("memory", id) for id in ids}
-
-
-def _merged_since(tx: Tx, event: Event, memories: Sequence[int]) -> list[int]:
     rows = tx.statements.rows(
         """
         SELECT memory_id, id
         FROM changes
-        WHERE changed_at >= :at AND memory_id IN (SELECT value FROM json_each(:ids))
-        """,
-        {"at": event.at, "ids": tx.statements.array(memories)},
-    )
-    return [memory for memory, _ in rows]
-
-
-def _connected_since(tx: Tx, memories: Sequence[int], edges: Sequence[int]) -> list[int]:
-    """Return the memories with an edge of somebody else; a digest of the server connects nothing."""
-    ends = (
-        f"""
-        SELECT {end}, id
+        WHERE changed_at >= :at AND memory_id IN (SELECT value FROM json_each(:written))
+        UNION ALL
+        SELECT source_id, id
         FROM edges
-        WHERE {end} IN (SELECT value FROM json_each(:ids)) AND relation <> 'summarizes'
+        WHERE source_id IN (SELECT value FROM json_each(:added)) AND relation <> 'summarizes'
             AND id NOT IN (SELECT value FROM json_each(:edges))
-        """
-        for end in ("source_id", "target_id")
-    )
-    values = {"ids": tx.statements.array(memories), "edges": tx.statements.array(edges)}
-    return [memory for sql in ends for memory, _ in tx.statements.rows(sql, values)]
-
-
-def _said_elsewhere(tx: Tx, event: Event, memories: Sequence[int]) -> list[int]:
-    """Return the memories that a later import has found in its source too."""
-    rows = tx.statements.rows(
-        """
+        UNION ALL
+        SELECT target_id, id
+        FROM edges
+        WHERE target_id IN (SELECT value FROM json_each(:added)) AND relation <> 'summarizes'
+            AND id NOT IN (SELECT value FROM json_each(:edges))
+        UNION ALL
         SELECT item_id, id
         FROM origins
         WHERE kind = 'memory' AND source <> :own AND imported_at > :at
-            AND item_id IN (SELECT value FROM json_each(:ids))
-        """,
-        {"own": OWN, "at": event.at, "ids": tx.statements.array(memories)},
+            AND item_id IN (SELECT value FROM json_each(:added))
+        """,  # merged into, connected by somebody (a digest of the server connects nothing), or said elsewhere too
+        {
+            "at": event.at,
+            "own": OWN,
+            "written": tx.statements.array(step.item for step in written if step.kind == "memory"),
+            "added": tx.statements.array(added),
+            "edges": tx.statements.array(step.item for step in written if step.kind == "edge"),
+        },
     )
-    return [memory for memory, _ in rows]
+    return staying | {("memory", id) for id, _ in rows}
 
 
 def _named(tx: Tx, things: Iterable[tuple[str, int]]) -> list[str]:
@@ -278,16 +259,13 @@ def _connect_again(tx: WriteTx, before: Record) -> None:
 def _restore(tx: WriteTx, step: Step, before: Record, event: Event) -> None:
     """Make a thing what its record says."""
     match before:
-        case MemoryRecord():
-            project = before.project and naming.settle(tx, named(before.project))
-            writing.rewrite_memory(tx, step.item, replace(before, project=project))
-            _come_from(tx, "memory", step.item, before)
-        case TurnRecord():
-            writing.rewrite_turn(tx, step.item, before)
-            _come_from(tx, "turn", step.item, before)
-        case ShortTermRecord():
-            writing.rewrite_short_term(tx, step.item, before)
-            _come_from(tx, "short_term", step.item, before)
+        case MemoryRecord() | TurnRecord() | ShortTermRecord():
+            if isinstance(before, MemoryRecord):
+                project = before.project and naming.settle(tx, named(before.project))
+                before = replace(before, project=project)
+            writing.rewrite(tx, step.item, before)
+            origins.replace(tx, before.kind, step.item, before.origins)
+            origins.keep_own(tx, before.kind, step.item, before.created_at, (before.id, *before.also))
         case LongTermRecord():
             origins.replace(tx, "long_term", writing.put_long_term(tx, before), before.origins)
         case FactRecord():
@@ -308,8 +286,3 @@ def _restore(tx: WriteTx, step: Step, before: Record, event: Event) -> None:
             learnt.put_use(tx, step.item, 0, before)
         case QuestionRecord():
             learnt.put_question(tx, step.item, before)
-
-
-def _come_from(tx: WriteTx, kind: str, id: int, before: MemoryRecord | TurnRecord | ShortTermRecord) -> None:
-    origins.replace(tx, kind, id, before.origins)
-    origins.keep_own(tx, kind, id, before.created_at, (before.id, *before.also))

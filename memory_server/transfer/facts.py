@@ -4,8 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.exchange.records import FactRecord, FactStep
+from memory_server.domain.fact import Home, Scope
 from memory_server.storage.columns import BY_NAME
 from memory_server.storage.tx import Tx, WriteTx
 from memory_server.transfer import origins, reading, writing
@@ -111,6 +113,17 @@ def put(tx: WriteTx, record: FactRecord) -> int | None:
     text = f"{record.key}\n{row['value']}"
     item_vectors.keep(tx, Embedded.FACTS, id, [text], record.vectors)
     return id
+
+
+def delete(tx: WriteTx, place: Place, caller: Caller) -> FactRecord | None:
+    """Delete a fact; return the record that it was, None where it has no value."""
+    scope, owner, key = place
+    fact = tx.facts.find(Home(Scope(scope), owner), key)
+    record = find(tx, place)
+    if fact is None:
+        return None
+    tx.facts.delete(fact, caller)
+    return record
 
 
 def erase(tx: WriteTx, scope: str, owner: str, key: str) -> None:

@@ -7,12 +7,10 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.change import Kind
 from memory_server.domain.choice import Choice, Chosen
 from memory_server.domain.event import Did, Step
-from memory_server.domain.fact import Home, Scope
 from memory_server.domain.forgetting import Kind as Trashable
 from memory_server.importing import own
 from memory_server.services import projects
 from memory_server.storage.database import Database
-from memory_server.storage.tx import WriteTx
 from memory_server.transfer import events, facts
 
 
@@ -36,19 +34,10 @@ class ForgetManyService:
                 tx.trash.put(kind, ids, caller)
                 steps += [Step(Did.ENDED, kind.value, item) for item in ids]
             for chosen in things:
-                if chosen.kind is Kind.FACT:
-                    steps += _forget_fact(tx, chosen, caller)
+                place = (chosen.scope or "", chosen.owner or "", chosen.name or "")
+                record = facts.delete(tx, place, caller) if chosen.kind is Kind.FACT else None
+                if record is not None:
+                    steps.append(Step(Did.CHANGED, "fact", chosen.id, own.line(record)))
             tx.events.count(id, f"{len(steps):,} deleted")
             events.record(tx, id, steps)
             return id
-
-
-def _forget_fact(tx: WriteTx, chosen: Chosen, caller: Caller) -> list[Step]:
-    """Delete a fact, if it is still there."""
-    home = Home(Scope(chosen.scope or ""), chosen.owner or "")
-    fact = tx.facts.find(home, chosen.name or "")
-    record = facts.find(tx, (home.scope.value, home.owner, chosen.name or ""))
-    if fact is None or record is None:
-        return []
-    tx.facts.delete(fact, caller)
-    return [Step(Did.CHANGED, "fact", chosen.id, own.line(record))]

@@ -61,7 +61,7 @@ class TranscriptService:
             return 0
         with self.database.write() as tx:
             gone = [path for path in map(Path, tx.turns.files(str(folder))) if not path.exists()]
-            ids = [id for path in gone for id in _turns_of(tx, path)]
+            ids = [id for path in gone for id, _ in _turns_of(tx, path)]
             tx.trash.put(Kind.TURN, ids, caller)
             tx.trash.erase([trashed.id for id in ids for trashed in tx.trash.select(Kind.TURN, item_id=id)])
         return len(ids)
@@ -75,24 +75,17 @@ def _take(run: Run, tx: WriteTx, turn: TurnRecord) -> None:
 
 def _read_until(tx: Tx, path: Path) -> int:
     """Return the byte where the last turn begins that was read of a file; 0 where none was."""
-    last = tx.statements.value(
+    last = max((source_id for _, source_id in _turns_of(tx, path)), default=None)
+    return 0 if last is None else int(last[1 - transcripts.PLACE : -1])
+
+
+def _turns_of(tx: Tx, path: Path) -> list[tuple[int, str]]:
+    """Return the turns of a file, each with its id there."""
+    return tx.statements.rows(
         """
-        SELECT max(source_id)
+        SELECT item_id, source_id
         FROM origins
         WHERE kind = 'turn' AND source = :source AND source_id BETWEEN :first AND :last
         """,
         {"source": transcripts.NAME, "first": f"{path}#", "last": f"{path}#:"},
     )
-    return 0 if last is None else int(str(last)[1 - transcripts.PLACE : -1])
-
-
-def _turns_of(tx: Tx, path: Path) -> list[int]:
-    rows = tx.statements.rows(
-        """
-        SELECT item_id
-        FROM origins
-        WHERE kind = 'turn' AND source = :source AND source_id BETWEEN :first AND :last
-        """,
-        {"source": transcripts.NAME, "first": f"{path}#", "last": f"{path}#:"},
-    )
-    return [id for (id,) in rows]

@@ -8,6 +8,7 @@ from memory_server.domain.embedding import Embedded
 from memory_server.domain.exchange.records import (
     Capture,
     EdgeRecord,
+    Item,
     LongTermRecord,
     MemoryRecord,
     ShortTermRecord,
@@ -84,6 +85,28 @@ def rewrite_short_term(tx: WriteTx, id: int, record: ShortTermRecord) -> None:
     update(tx, "short_term_memories", id, row)
     _write_keywords(tx, id, record.keywords)
     mark(tx, "short_term", id, record.captured)
+
+
+def insert(tx: WriteTx, record: Item) -> int:
+    """Insert a memory, a turn or a short-term memory; return its id, as `insert_memory` does."""
+    match record:
+        case MemoryRecord():
+            return insert_memory(tx, record)
+        case TurnRecord():
+            return insert_turn(tx, record)
+        case _:
+            return insert_short_term(tx, record)
+
+
+def rewrite(tx: WriteTx, id: int, record: Item) -> None:
+    """Make a memory, a turn or a short-term memory what the record says."""
+    match record:
+        case MemoryRecord():
+            rewrite_memory(tx, id, record)
+        case TurnRecord():
+            rewrite_turn(tx, id, record)
+        case _:
+            rewrite_short_term(tx, id, record)
 
 
 def put_long_term(tx: WriteTx, record: LongTermRecord) -> int:

@@ -329,6 +329,9 @@ class Refusal:
     kind: Literal["refused"] = "refused"
 
 
+Item = MemoryRecord | TurnRecord | ShortTermRecord
+"""What has an own id."""
+
 Exported = (
     ProjectRecord
     | SpaceRecord

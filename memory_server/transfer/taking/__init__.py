@@ -1,7 +1,5 @@
 """Takes each record of a source inside a transaction: adds it, changes what is known already, or leaves it alone."""
 
-from dataclasses import replace
-
 from memory_server.domain.exchange.records import (
     ConversationRecord,
     DeletedRecord,
@@ -31,11 +29,9 @@ def take(run: Run, tx: WriteTx, record: Record) -> Outcome:
         case MemoryRecord():
             return memories.take(run, tx, record)
         case TurnRecord():
-            project = run.project_of(tx, record.project or None) or ""
-            return said.take(run, tx, "turn", replace(record, project=project))
+            return said.take_turn(run, tx, record)
         case ShortTermRecord():
-            where = run.conversation_of(tx, record.conversation)
-            return said.take(run, tx, "short_term", replace(record, conversation=where))
+            return said.take_short_term(run, tx, record)
         case EdgeRecord():
             return kept.take_edge(run, tx, record)
         case FactRecord():

@@ -1,5 +1,6 @@
 """Edges, facts and long-term memories of a source: what is known by its place, not by an id."""
 
+import json
 from dataclasses import replace
 
 from memory_server.domain.caller import OWNED
@@ -59,7 +60,8 @@ def take_fact(run: Run, tx: WriteTx, record: FactRecord) -> Outcome:
             return Outcome.PRESENT
     if local is None:
         id = facts.put(tx, record)
-        run.added_fact(id or 0, (record.scope, record.owner, record.key))
+        place = json.dumps((record.scope, record.owner, record.key), ensure_ascii=False)
+        run.did(Did.ADDED, "fact", id or 0, place)  # by its place: a key without a value now has no row
         if id is not None:
             origins.insert(tx, "fact", id, record.origins, "" if run.own else run.place(record))
         return Outcome.ADDED

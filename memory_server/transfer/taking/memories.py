@@ -9,7 +9,8 @@ from memory_server.domain.forgetting import Kind
 from memory_server.language.text import clean
 from memory_server.storage.tx import Tx, WriteTx
 from memory_server.transfer import origins, reading, writing
-from memory_server.transfer.taking.run import Outcome, Run, digest, outcome, said_as
+from memory_server.transfer.taking import items
+from memory_server.transfer.taking.run import Outcome, Run, digest, said_as
 
 
 def take(run: Run, tx: WriteTx, record: MemoryRecord) -> Outcome:
@@ -21,7 +22,7 @@ def take(run: Run, tx: WriteTx, record: MemoryRecord) -> Outcome:
             content=clean(record.content),
             tags=tuple(dict.fromkeys(filter(None, (clean(str(tag)) for tag in record.tags)))),
         )
-    local_id = run.find(tx, "memory", record)
+    local_id = run.find(tx, record)
     if local_id is None and record.id in run.edited:
         local_id = run.find_earlier(tx, record)
     if local_id is not None and not writing.is_there(tx, "memory", local_id):
@@ -29,68 +30,32 @@ def take(run: Run, tx: WriteTx, record: MemoryRecord) -> Outcome:
     if local_id is not None:
         (local,) = reading.memories(tx, [local_id])
         if not run.own:
-            return _changed(run, tx, local_id, local, record)
+            rewritten = reconcile.memories(local, replace(record, updated_at=max(record.updated_at, tx.now)))
+            result = replace(rewritten, created_at=local.created_at)
+            return items.change(run, tx, local_id, local, record, result)
         if reconcile.same_memory(local, record):
-            return _reconciled(run, tx, local_id, local, record, joined=False)
+            return items.reconcile(run, tx, local_id, local, reconcile.memories(local, record))
         marked = f"{record.id}~{digest(record.content)[:8]}"
         record = replace(record, id=marked, also=())
         again = origins.find_own(tx, "memory", marked)
         if again is not None:
             (local,) = reading.memories(tx, [again])
-            return _reconciled(run, tx, again, local, record, joined=False)
+            return items.reconcile(run, tx, again, local, reconcile.memories(local, record))
     twin = _twin(run, tx, record)
     if twin is not None and not run.own:
         run.did(Did.ADDED, "origin", origins.add(tx, "memory", twin, run.origin(record), run.place(record)))
         return Outcome.DUPLICATE
     if twin is not None:
         (local,) = reading.memories(tx, [twin])
-        _reconciled(run, tx, twin, local, record, joined=True)
+        items.reconcile(run, tx, twin, local, reconcile.memories(local, record, joined=True))
         return Outcome.DUPLICATE
     id = writing.insert_memory(tx, record)
     run.did(Did.ADDED, "memory", id)
-    run.keep_origin(tx, "memory", id, record)
+    run.keep_origin(tx, id, record)
     if not run.own:
         text_digest = said_as(record.content, record.type, record.project, record.person)
         run.texts.setdefault(text_digest, []).append(id)
     return Outcome.ADDED
-
-
-def _changed(run: Run, tx: WriteTx, id: int, local: MemoryRecord, record: MemoryRecord) -> Outcome:
-    """Change what has changed at the source since it was imported, unless it was changed here too."""
-    origin, place = run.origin(record), run.place(record)
-    known_id, imported = run.known(tx, "memory", record)
-    if imported == origin.digest:
-        origins.rename(tx, "memory", run.source, known_id, record.id)
-        origins.stand(tx, "memory", run.source, record.id, place)
-        return Outcome.PRESENT
-    if digest(local.content) != imported:
-        run.conflicts.append(f"memory {id}: changed here and in {run.source}: left as it is here")
-        return Outcome.CHANGED_HERE
-    run.did(Did.CHANGED, "memory", id, local)
-    writing.rewrite_memory(
-        tx,
-        id,
-        replace(
-            reconcile.memories(local, replace(record, updated_at=max(record.updated_at, tx.now))),
-            created_at=local.created_at,
-        ),
-    )
-    origins.rename(tx, "memory", run.source, known_id, record.id)
-    origins.insert(tx, "memory", id, [origin], place)
-    return Outcome.UPDATED
-
-
-def _reconciled(
-    run: Run, tx: WriteTx, id: int, local: MemoryRecord, record: MemoryRecord, joined: bool
-) -> Outcome:
-    result = reconcile.memories(local, record, joined)
-    changed = result != local
-    if changed:
-        run.did(Did.CHANGED, "memory", id, local)
-        writing.rewrite_memory(tx, id, result)
-        origins.keep_own(tx, "memory", id, result.created_at, (result.id, *result.also))
-        origins.insert(tx, "memory", id, result.origins)
-    return outcome(False, changed)
 
 
 def _twin(run: Run, tx: Tx, record: MemoryRecord) -> int | None:

@@ -1,7 +1,6 @@
 """One import: what it knows of this file and of its source, and by which ids and names things are known here."""
 
 import hashlib
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -13,11 +12,11 @@ from memory_server.domain.exchange.filing import Filing
 from memory_server.domain.exchange.records import (
     OWN,
     FactRecord,
+    Item,
     LongTermRecord,
     MemoryRecord,
     Origin,
     Record,
-    ShortTermRecord,
     TurnRecord,
 )
 from memory_server.domain.project import default_conversation
@@ -93,7 +92,8 @@ class Run:
             if run.own and isinstance(record, MemoryRecord):
                 run.source_ids.update((record.id, *record.also))
             elif not run.own:
-                run.see(record)
+                if isinstance(record, Item):  # a fact is seen when it is taken: its project is known then
+                    run.present_ids.add((record.kind, record.id))
                 if isinstance(record, MemoryRecord):
                     texts.append((record.id, run.place(record), record.content))
         with database.read() as tx:
@@ -103,14 +103,6 @@ class Run:
             if path and not run.own:
                 run.edited = run.find_edited(tx, texts)
         return run
-
-    def see(self, record: Record) -> None:
-        """Remember that the source has a record. A fact is seen when it is taken: its project is known then."""
-        match record:
-            case MemoryRecord() | TurnRecord() | ShortTermRecord():
-                self.present_ids.add((record.kind, record.id))
-            case _:
-                pass
 
     def find_edited(self, tx: Tx, texts: Sequence[Text]) -> dict[str, str]:
         """Return by its new id the earlier one of each text that was edited in the source."""
@@ -137,17 +129,10 @@ class Run:
     def own(self) -> bool:
         return self.source == OWN
 
-    def did(self, did: Did, kind: str, item: int, before: Record | None = None) -> None:
-        """Remember what is done to a thing; `before` is the record that it was."""
-        self.steps.append(Step(did, kind, item, None if before is None else own.line(before)))
-
-    def ended(self, kind: str, item: int, came_from: str) -> None:
-        """Remember that a thing ends, and as JSON from where it came."""
-        self.steps.append(Step(Did.ENDED, kind, item, came_from))
-
-    def added_fact(self, item: int, place: tuple[str, str, str]) -> None:
-        """Remember a key that had no value before: by its place, since one without a value now has no row."""
-        self.steps.append(Step(Did.ADDED, "fact", item, json.dumps(place, ensure_ascii=False)))
+    def did(self, did: Did, kind: str, item: int, before: Record | str | None = None) -> None:
+        """Remember what is done to a thing; `before` is the record that it was, or the JSON of `Step.before`."""
+        text = before if before is None or isinstance(before, str) else own.line(before)
+        self.steps.append(Step(did, kind, item, text))
 
     def told(self) -> list[str]:
         """Return the conflicts since the last call."""
@@ -189,12 +174,10 @@ class Run:
         row = origins.find(tx, kind, self.source, id)
         return None if row is None else row[0]
 
-    def known(
-        self, tx: Tx, kind: str, record: MemoryRecord | TurnRecord | ShortTermRecord
-    ) -> tuple[str, str]:
+    def known(self, tx: Tx, record: Item) -> tuple[str, str]:
         """Return the id by which the source has known an item until now, and the digest of its imported text."""
         ids = (record.id, *record.also, *filter(None, [self.edited.get(record.id)]))
-        rows = ((id, origins.find(tx, kind, self.source, id)) for id in ids)
+        rows = ((id, origins.find(tx, record.kind, self.source, id)) for id in ids)
         return next(((id, row[1]) for id, row in rows if row is not None), (record.id, ""))
 
     def find_earlier(self, tx: WriteTx, record: MemoryRecord) -> int | None:
@@ -203,28 +186,27 @@ class Run:
         row = None if old is None else origins.find(tx, "memory", self.source, old)
         return None if row is None else row[0]
 
-    def find(self, tx: Tx, kind: str, record: MemoryRecord | TurnRecord | ShortTermRecord) -> int | None:
+    def find(self, tx: Tx, record: Item) -> int | None:
         """Return the id that an item has here by any id of the record; None where it has none."""
         for id in (record.id, *record.also):
-            local_id = self.by_id(tx, kind, id)
+            local_id = self.by_id(tx, record.kind, id)
             if local_id is not None:
                 return local_id
         for origin in record.origins:
-            row = origins.find(tx, kind, origin.source, origin.id)
+            row = origins.find(tx, record.kind, origin.source, origin.id)
             if row is not None:
                 return row[0]
         return None
 
-    def keep_origin(
-        self, tx: WriteTx, kind: str, id: int, record: MemoryRecord | TurnRecord | ShortTermRecord
-    ) -> None:
+    def keep_origin(self, tx: WriteTx, id: int, record: Item) -> None:
+        kind = record.kind
         if self.own:
             origins.keep_own(tx, kind, id, record.created_at, (record.id, *record.also))
             origins.insert(tx, kind, id, record.origins)
         else:
             origins.insert(tx, kind, id, [self.origin(record)], self.place(record))
 
-    def origin(self, record: MemoryRecord | TurnRecord | ShortTermRecord) -> Origin:
+    def origin(self, record: Item) -> Origin:
         return Origin(self.source, record.id, digest(*texts_of(record)), self.at)
 
     def origin_of_fact(self, record: FactRecord) -> Origin:
@@ -256,7 +238,7 @@ def imported_by(source: str) -> str:
     return f"import of {source}"
 
 
-def texts_of(record: MemoryRecord | TurnRecord | ShortTermRecord | LongTermRecord) -> Sequence[str]:
+def texts_of(record: Item | LongTermRecord) -> Sequence[str]:
     match record:
         case MemoryRecord():
             return (record.content,)

@@ -1,84 +1,53 @@
 """Turns and short-term memories of a source."""
 
 from dataclasses import replace
-from typing import Any
 
 from memory_server.domain.event import Did
 from memory_server.domain.exchange import reconcile
 from memory_server.domain.exchange.records import ShortTermRecord, TurnRecord
 from memory_server.language.text import clean
 from memory_server.storage.tx import WriteTx
-from memory_server.transfer import origins, reading, writing
-from memory_server.transfer.taking.run import Outcome, Run, digest, texts_of
+from memory_server.transfer import reading, writing
+from memory_server.transfer.taking import items
+from memory_server.transfer.taking.run import Outcome, Run
 
 
-def take(run: Run, tx: WriteTx, kind: str, record: TurnRecord | ShortTermRecord) -> Outcome:
-    """Store a turn or a short-term memory, or change the one with its id here where it has changed at the source."""
+def take_turn(run: Run, tx: WriteTx, record: TurnRecord) -> Outcome:
+    """Store a turn, or change the one with its id here where it has changed at the source."""
+    record = replace(record, project=run.project_of(tx, record.project or None) or "")
     if not run.own:
-        record = _cleaned(record)
-    local_id = run.find(tx, kind, record)
-    if local_id is None:
-        id = (
-            writing.insert_turn(tx, record)
-            if isinstance(record, TurnRecord)
-            else writing.insert_short_term(tx, record)
-        )
-        run.did(Did.ADDED, kind, id)
-        run.keep_origin(tx, kind, id, record)
-        return Outcome.ADDED
-    if not writing.is_there(tx, kind, local_id):
-        return Outcome.DELETED
-    local: TurnRecord | ShortTermRecord = (
-        reading.turns(tx, [local_id])[0] if kind == "turn" else reading.short_term(tx, [local_id])[0]
-    )
+        record = replace(record, message=clean(record.message), summary=clean(record.summary))
+    id = run.find(tx, record)
+    if id is None or not writing.is_there(tx, "turn", id):
+        return _insert(run, tx, record) if id is None else Outcome.DELETED
+    (local,) = reading.turns(tx, [id])
     if not run.own:
-        return _changed(run, tx, kind, local_id, local, record)
-    result = _reconciled(local, record)
-    if result == local:
-        return Outcome.PRESENT
-    run.did(Did.CHANGED, kind, local_id, local)
-    _rewrite(tx, local_id, result)
-    origins.keep_own(tx, kind, local_id, local.created_at, (result.id, *result.also))
-    origins.insert(tx, kind, local_id, result.origins)
-    return Outcome.UPDATED
-
-
-def _changed(run: Run, tx: WriteTx, kind: str, id: int, local: Any, record: Any) -> Outcome:
-    origin = run.origin(record)
-    known_id, imported = run.known(tx, kind, record)
-    if imported == origin.digest:
-        origins.rename(tx, kind, run.source, known_id, record.id)
-        origins.stand(tx, kind, run.source, record.id, run.place(record))
-        return Outcome.PRESENT
-    if digest(*texts_of(local)) != imported:
-        run.conflicts.append(f"{kind} {id}: changed here and in {run.source}: left as it is here")
-        return Outcome.CHANGED_HERE
-    run.did(Did.CHANGED, kind, id, local)
-    if isinstance(record, TurnRecord):
-        writing.rewrite_turn(tx, id, replace(local, message=record.message, summary=record.summary))
-    else:
-        writing.rewrite_short_term(tx, id, replace(local, text=record.text, keywords=record.keywords))
-    origins.rename(tx, kind, run.source, known_id, record.id)
-    origins.insert(tx, kind, id, [origin], run.place(record))
-    return Outcome.UPDATED
-
-
-def _cleaned(record: TurnRecord | ShortTermRecord) -> TurnRecord | ShortTermRecord:
-    if isinstance(record, TurnRecord):
-        return replace(record, message=clean(record.message), summary=clean(record.summary))
-    return replace(record, text=clean(record.text))
-
-
-def _reconciled(local: Any, record: Any) -> Any:
-    return (
-        reconcile.turns(local, record)
-        if isinstance(record, TurnRecord)
-        else reconcile.short_term(local, record)
+        result = replace(local, message=record.message, summary=record.summary)
+        return items.change(run, tx, id, local, record, result)
+    return items.reconcile(
+        run, tx, id, local, replace(reconcile.turns(local, record), created_at=local.created_at)
     )
 
 
-def _rewrite(tx: WriteTx, id: int, record: Any) -> None:
-    if isinstance(record, TurnRecord):
-        writing.rewrite_turn(tx, id, record)
-    else:
-        writing.rewrite_short_term(tx, id, record)
+def take_short_term(run: Run, tx: WriteTx, record: ShortTermRecord) -> Outcome:
+    """Store a short-term memory, or change the one with its id here, as `take_turn` does."""
+    record = replace(record, conversation=run.conversation_of(tx, record.conversation))
+    if not run.own:
+        record = replace(record, text=clean(record.text))
+    id = run.find(tx, record)
+    if id is None or not writing.is_there(tx, "short_term", id):
+        return _insert(run, tx, record) if id is None else Outcome.DELETED
+    (local,) = reading.short_term(tx, [id])
+    if not run.own:
+        result = replace(local, text=record.text, keywords=record.keywords)
+        return items.change(run, tx, id, local, record, result)
+    return items.reconcile(
+        run, tx, id, local, replace(reconcile.short_term(local, record), created_at=local.created_at)
+    )
+
+
+def _insert(run: Run, tx: WriteTx, record: TurnRecord | ShortTermRecord) -> Outcome:
+    id = writing.insert(tx, record)
+    run.did(Did.ADDED, record.kind, id)
+    run.keep_origin(tx, id, record)
+    return Outcome.ADDED
