@@ -20,6 +20,7 @@ from memory_server.storage.vectors import (
     TextFilter,
     Waiting,
     best_cosines,
+    first_missing,
     space_of_row,
 )
 
@@ -128,7 +129,7 @@ class Embeddings:
         tables = TABLES[kind]
         rows = self.tx.rows(
             f"""
-            SELECT m.id, {", ".join(tables.embedded)}
+            SELECT m.id, {first_missing(kind, "q.space_id", "m.id")}, {", ".join(tables.embedded)}
             FROM {tables.queue} AS q
             JOIN {tables.source} AS m ON m.id = q.{tables.id}
             WHERE q.space_id = %s
@@ -137,7 +138,9 @@ class Embeddings:
             """,
             (space_id, limit),
         )
-        return [Waiting(kind, id, tuple(text.encode() for text in texts)) for id, *texts in rows]
+        return [
+            Waiting(kind, id, tuple(text.encode() for text in texts), start) for id, start, *texts in rows
+        ]
 
     def count_waiting(self, space_id: int, *kinds: Embedded) -> int:
         counts = [
@@ -178,10 +181,15 @@ class Embeddings:
         tables = TABLES[embedded.kind]
         same = " AND ".join(f"{text} = %(text{number})s" for number, text in enumerate(tables.embedded))
         values: dict[str, Value] = {"space": space_id, "id": embedded.id, "now": self.tx.now}
+        values["start"], end = embedded.start, embedded.start + len(vectors)
+        is_complete = end >= len(embedded.texts)
+        if embedded.start == 0 and not is_complete:
+            self._delete_parts(space_id, embedded.id)
         values |= {f"text{number}": text.decode() for number, text in enumerate(embedded.contents)}
         first, *other_tables = tables.embedded.values()
         inserted = []
-        for number, (table, vector) in enumerate(zip((first, *other_tables), vectors, strict=False)):
+        first_vectors = vectors if embedded.start == 0 else ()
+        for number, (table, vector) in enumerate(zip((first, *other_tables), first_vectors, strict=False)):
             values[f"vector{number}"] = as_text(vector)
             moment, now = (", created_at", ", %(now)s") if table == first else ("", "")
             inserted.append(
@@ -194,7 +202,7 @@ class Embeddings:
                 )
                 """
             )
-        if embedded.kind is Embedded.MEMORIES and len(vectors) > 1:
+        if embedded.kind is Embedded.MEMORIES and end > 1:
             inserted.append(
                 """
                 parts AS (
@@ -207,22 +215,41 @@ class Embeddings:
                 )
                 """
             )
-            values["parts"] = [parts.id_of(embedded.id, number) for number in range(1, len(vectors))]
-            values["vectors"] = [as_text(vector) for vector in vectors[1:]]
+            values["parts"] = [parts.id_of(embedded.id, number) for number in range(embedded.start, end)]
+            values["vectors"] = [as_text(vector) for vector in vectors]
+        complete = ""
+        if not is_complete:
+            # Somebody may have changed a text by hand: then it has more parts than the table.
+            complete = (
+                "AND NOT EXISTS (SELECT 1 FROM memory_parts WHERE memory_id = %(id)s AND id >= %(next)s)"
+            )
+            values["next"] = parts.id_of(embedded.id, end)
         return self.tx.ask(
             f"""
             WITH wanted AS (
                 SELECT m.id
                 FROM {tables.source} AS m, spaces
                 WHERE m.id = %(id)s AND {same} AND spaces.id = %(space)s AND spaces.state <> 'retired'
+                    AND %(start)s IN (0, {first_missing(embedded.kind, "spaces.id", "m.id")})
             ),
             {", ".join(inserted)},
             done AS (
-                DELETE FROM {tables.queue} WHERE space_id = %(space)s AND {tables.id} IN (SELECT id FROM wanted)
+                DELETE FROM {tables.queue}
+                WHERE space_id = %(space)s AND {tables.id} IN (SELECT id FROM wanted) {complete}
             )
             SELECT id FROM wanted
             """,
             values,
+        )
+
+    def _delete_parts(self, space_id: int, memory_id: int) -> None:
+        """Delete the vectors of the parts of a memory: they are of an earlier embedding."""
+        self.tx.send(
+            """
+            DELETE FROM part_embeddings
+            WHERE space_id = %s AND part_id IN (SELECT id FROM memory_parts WHERE memory_id = %s)
+            """,
+            (space_id, memory_id),
         )
 
     def keep(

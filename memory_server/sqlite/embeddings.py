@@ -25,6 +25,7 @@ from memory_server.storage.vectors import (
     TextTables,
     Waiting,
     best_cosines,
+    first_missing,
     space_of_row,
 )
 
@@ -133,7 +134,7 @@ class Embeddings:
         tables = TABLES[kind]
         rows = self.tx.rows(
             f"""
-            SELECT source.id, {_contents(tables)}
+            SELECT source.id, {first_missing(kind, "q.space_id", "source.id")}, {_contents(tables)}
             FROM {tables.queue} AS q
             JOIN {tables.source} AS source ON source.id = q.{tables.id}
             WHERE q.space_id = ?
@@ -142,7 +143,7 @@ class Embeddings:
             """,
             (space_id, limit),
         )
-        return [Waiting(kind, id, tuple(contents)) for id, *contents in rows]
+        return [Waiting(kind, id, tuple(contents), start) for id, start, *contents in rows]
 
     def count_waiting(self, space_id: int, *kinds: Embedded) -> int:
         counts = (
@@ -166,18 +167,34 @@ class Embeddings:
         return MemoryCounts(self.tx).total(project) - int(waiting)
 
     def insert(self, space_id: int, embedded: Waiting, vectors: Sequence[Vector]) -> bool:
-        tables, blob = TABLES[embedded.kind], as_blob(vectors[0])
+        tables = TABLES[embedded.kind]
         is_current = self.tx.value(
             f"""
             SELECT 1
             FROM {tables.source} AS source, spaces
             WHERE source.id = ? AND ({_contents(tables)}) = ({", ".join("?" for _ in tables.embedded)})
                 AND spaces.id = ? AND state <> 'retired'
+                AND ? IN (0, {first_missing(embedded.kind, "spaces.id", "source.id")})
             """,
-            (embedded.id, *embedded.contents, space_id),
+            (embedded.id, *embedded.contents, space_id, embedded.start),
         )
         if is_current is None:
             return False
+        if embedded.start == 0:
+            self._insert_first(space_id, embedded, vectors)
+        is_complete = embedded.start + len(vectors) >= len(embedded.texts)
+        if embedded.kind is Embedded.MEMORIES:
+            self._insert_parts(space_id, embedded, vectors, is_complete)
+        if is_complete:
+            self.tx.execute(
+                f"DELETE FROM main.{tables.queue} WHERE space_id = ? AND {tables.id} = ?",
+                (space_id, embedded.id),
+            )
+        return True
+
+    def _insert_first(self, space_id: int, embedded: Waiting, vectors: Sequence[Vector]) -> None:
+        """Store the vector of a memory's first part, or those of all texts of another row."""
+        tables, blob = TABLES[embedded.kind], as_blob(vectors[0])
         first, *other_tables = tables.embedded.values()
         self.tx.execute(
             f"""
@@ -193,11 +210,6 @@ class Embeddings:
             )
         if embedded.kind is Embedded.MEMORIES:
             self._insert_bits(space_id, embedded.id, blob)
-            self._insert_parts(space_id, embedded.id, vectors[1:])
-        self.tx.execute(
-            f"DELETE FROM main.{tables.queue} WHERE space_id = ? AND {tables.id} = ?", (space_id, embedded.id)
-        )
-        return True
 
     def _insert_bits(self, space_id: int, memory_id: int, blob: bytes) -> None:
         self.tx.execute(
@@ -213,15 +225,27 @@ class Embeddings:
             (space_id, blob, memory_id),
         )
 
-    def _insert_parts(self, space_id: int, memory_id: int, vectors: Sequence[Vector]) -> None:
-        """Store the vectors of the parts of a long memory after the first."""
-        for number, vector in enumerate(vectors, 1):
+    def _insert_parts(
+        self, space_id: int, embedded: Waiting, vectors: Sequence[Vector], is_complete: bool
+    ) -> None:
+        """Store the vectors of the parts of a long memory after the first; those of an earlier embedding go."""
+        if embedded.start == 0 and not is_complete:
+            self.tx.execute(
+                """
+                DELETE FROM main.part_embeddings
+                WHERE space_id = ? AND part_id IN (SELECT id FROM memory_parts WHERE memory_id = ?)
+                """,
+                (space_id, embedded.id),
+            )
+        for number, vector in enumerate(vectors, embedded.start):
+            if number == 0:
+                continue
             self.tx.execute(
                 """
                 INSERT OR REPLACE INTO main.part_embeddings (space_id, part_id, vector)
                 SELECT ?, id, ? FROM memory_parts WHERE id = ?
                 """,
-                (space_id, as_blob(vector), parts.id_of(memory_id, number)),
+                (space_id, as_blob(vector), parts.id_of(embedded.id, number)),
             )
 
     def keep(

@@ -102,11 +102,15 @@ def space_of_row(row: Sequence[Any]) -> KnownSpace:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A row that has no embedding yet, with the bytes of the texts that it has now."""
+    """A row whose embedding is not complete, with the bytes of the texts that it has now.
+
+    `start` is the number of the first text that has no vector: a process may have kept some parts of a long memory.
+    """
 
     kind: Embedded
     id: int
     contents: tuple[bytes, ...]
+    start: int = 0
 
     @property
     def size(self) -> int:
@@ -127,6 +131,22 @@ class Waiting:
                 return [fact_text.of_row(texts[0])]
             case _:
                 return texts
+
+
+def first_missing(kind: Embedded, space_id: str, id: str) -> str:
+    """Return the SQL of `Waiting.start`: 0 where all texts have vectors, as those are of an earlier embedding then."""
+    if kind is not Embedded.MEMORIES:
+        return "0"
+    return f"""
+        coalesce((
+            SELECT min(p.id) >> {parts.NUMBERED}
+            FROM embeddings AS e
+            JOIN memory_parts AS p ON p.memory_id = e.memory_id
+            WHERE e.space_id = {space_id} AND e.memory_id = {id} AND NOT EXISTS (
+                SELECT 1 FROM part_embeddings AS v WHERE v.space_id = e.space_id AND v.part_id = p.id
+            )
+        ), 0)
+    """
 
 
 class Embeddings(Protocol):
@@ -223,8 +243,9 @@ class WritableEmbeddings(Embeddings, Protocol):
         ...
 
     def insert(self, space_id: int, embedded: Waiting, vectors: Sequence[Vector]) -> bool:
-        """Store the vectors of a row's texts; false where a text was deleted or changed, or the space retired
-        by now.
+        """Store the vectors of a row's texts from `embedded.start` on; the row waits on while later texts have none.
+
+        False where a text was deleted or changed by now, the space retired, or the first missing vector is another.
         """
         ...
 

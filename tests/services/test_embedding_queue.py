@@ -8,15 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from memory_server.domain import parts
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Embedded, Space, Vector
-from memory_server.domain.memory import MemoryDraft, MemoryType
+from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType
 from memory_server.embedding import Embedder
 from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.errors import Unavailable
 from memory_server.services.background import Background, Job
 from memory_server.services.embedding_queue import AT_ONCE, EmbeddingQueue
-from memory_server.services.filling import BATCH, FEW
+from memory_server.services.filling import BATCH, FEW, PARTS
 from memory_server.services.meaning import Answering, Meaning, Unanswered
 from memory_server.sqlite.database import Database
 from memory_server.storage.tx import Tx
@@ -209,6 +210,120 @@ def test_a_text_that_changes_while_it_is_embedded_is_embedded_again(
         vector = tx.embeddings.vector_of(tx.embeddings.spaces()[0].id, 1)
     assert vector is not None
     np.testing.assert_array_equal(vector, embedder.embed_questions(["new text"])[0])
+
+
+# A long text, part by part
+
+
+def long_text(word: str) -> str:
+    return " ".join(f"{word}{number}" for number in range(20_000))[:100_000]
+
+
+def put_long(database: Database, text: str) -> int:
+    """Store a text as an imported one is: without an embedder."""
+    with database.write() as tx:
+        return tx.memories.insert(MemoryDraft(text, MemoryType.ERROR), Caller()).id
+
+
+def ending_after(batches: int) -> OtherEmbedder:
+    """An embedder whose process ends after so many batches."""
+
+    def end() -> None:
+        if len(embedder.batches) == batches:
+            raise Crash
+
+    embedder = OtherEmbedder(before=end)
+    return embedder
+
+
+def likeness(database: Database, text: str) -> list[float]:
+    """How near the nearest part in the database is to each part of a text, from -1 to 1."""
+    with database.read() as tx:
+        space_id = tx.embeddings.spaces()[0].id
+        vectors = OtherEmbedder().embed_questions(parts.split(text))
+        return [
+            max(tx.embeddings.nearest(Embedded.MEMORIES, space_id, vector, Filter(), 1).values())
+            for vector in vectors
+        ]
+
+
+def end_lease(database: Database) -> None:
+    """As if the time of a process that has died were over."""
+    with database.write() as tx:
+        tx.execute("UPDATE spaces SET lease_until = '2026-01-01T00:00:00.000Z'")
+
+
+def test_a_long_text_is_embedded_part_by_part_and_goes_on_where_a_process_ended(
+    database: Database, make: Callable[..., EmbeddingQueue]
+) -> None:
+    first = make(ending_after(3))
+    first.warm_up()
+    text = long_text("word")
+    put_long(database, text)
+    with pytest.raises(Crash):
+        first.drain()
+    assert states(database) == [("other", "active", 0, 1)]
+    end_lease(database)
+    embedder = OtherEmbedder()
+    second = make(embedder)
+    second.warm_up()
+    second.drain()
+    assert sum(embedder.batches) == len(parts.split(text)) - 3 * PARTS
+    assert states(database) == [("other", "active", 1, 0)]
+    assert min(likeness(database, text)) > 0.999
+
+
+def test_the_parts_of_a_text_that_is_changed_meanwhile_go(
+    database: Database, make: Callable[..., EmbeddingQueue]
+) -> None:
+    old, new = long_text("word"), long_text("another")
+
+    def change() -> None:
+        if len(embedder.batches) == 3:
+            with database.write() as tx:
+                memory = tx.memories.get(MemoryId(id))
+                tx.memories.replace(memory, replace(memory, content=new), "rewritten")
+
+    embedder = OtherEmbedder(before=change)
+    queue = make(embedder)
+    queue.warm_up()
+    id = put_long(database, old)
+    queue.drain()
+    assert sum(embedder.batches) == 4 * PARTS + len(parts.split(new))
+    assert states(database) == [("other", "active", 1, 0)]
+    assert min(likeness(database, new)) > 0.999
+    assert max(likeness(database, old)) < 0.9
+
+
+def test_one_of_two_queues_embeds_a_long_text(
+    database: Database, make: Callable[..., EmbeddingQueue], clock: Clock
+) -> None:
+    mine, others = OtherEmbedder(before=lambda: other.drain()), OtherEmbedder()
+    one, other = make(mine), make(others)
+    one.warm_up()
+    other.warm_up()
+    put_long(database, long_text("word"))
+    one.drain()
+    assert others.batches == []
+    assert states(database) == [("other", "active", 1, 0)]
+
+
+def test_a_long_text_that_is_queued_again_is_embedded_again_once(
+    database: Database, make: Callable[..., EmbeddingQueue]
+) -> None:
+    embedder = OtherEmbedder()
+    queue = make(embedder)
+    queue.warm_up()
+    id = put_long(database, long_text("word"))
+    queue.drain()
+    with database.write() as tx:
+        tx.execute(f"INSERT INTO embedding_queue (space_id, memory_id) SELECT id, {id} FROM spaces")
+    queue.drain()
+    assert sum(embedder.batches) == 2 * len(parts.split(long_text("word")))
+    assert states(database) == [("other", "active", 1, 0)]
+
+
+# Two spaces
 
 
 def test_the_old_space_answers_until_the_new_one_is_whole(

@@ -17,7 +17,7 @@ from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.facts import FactService
-from memory_server.services.filling import BATCH
+from memory_server.services.filling import BATCH, PARTS
 from memory_server.services.memories import MemoryService
 from memory_server.services.recall import RecallService, RecallWish
 from memory_server.services.search import SearchService
@@ -76,7 +76,7 @@ def services(
 def stored(database: Database) -> dict[int, Tokens]:
     """The tokens that the database keeps, by the ids of memories and parts."""
     with database.read() as tx:
-        ids = [parts.id_of(id, number) for id in range(1, 100) for number in range(5)]
+        ids = [parts.id_of(id, number) for id in range(1, 100) for number in range(9)]
         return tx.token_vectors.select(tx.embeddings.spaces()[0].id, Embedded.MEMORIES, ids)
 
 
@@ -119,10 +119,14 @@ def test_each_part_of_a_long_memory_has_its_tokens(
 ) -> None:
     queue = queue_of(ReadingEmbedder())
     memories, _ = services(database, queue, segmenter)
-    id = memories.store(draft("lamp " * 1_200), None, Caller()).memory.id
+    text = " ".join(f"lamp {number}" for number in range(1_200))
+    id = memories.store(draft(text), None, Caller()).memory.id
     queue.drain()
-    assert set(map(parts.memory_of, stored(database))) == {id}
-    assert len(stored(database)) == 4
+    texts = parts.split(text)
+    assert len(texts) > PARTS
+    assert set(stored(database)) == {parts.id_of(id, number) for number in range(len(texts))}
+    for number, of_part in enumerate(texts):
+        assert np.array_equal(stored(database)[parts.id_of(id, number)], of_words(of_part))
     memories.forget(id, False, Caller())
     assert stored(database) == {}
 

@@ -129,6 +129,6 @@ def _of_texts(read: Waiting, tokens: Sequence[Tokens]) -> list[tuple[int, Tokens
     Where the message of a turn holds its summary, those of the message are enough.
     """
     if read.kind is not Embedded.TURNS:
-        return [(parts.id_of(read.id, number), of_part) for number, of_part in enumerate(tokens)]
+        return [(parts.id_of(read.id, number), of_part) for number, of_part in enumerate(tokens, read.start)]
     summary, message = read.texts
     return [(read.id, tokens[1] if fold(summary) in fold(message) else np.concatenate(tokens))]
