@@ -3,6 +3,8 @@
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,7 @@ from memory_server.sqlite import temporary
 
 if TYPE_CHECKING:
     from memory_server.app import Services
+    from memory_server.domain.exchange.records import Record
     from memory_server.importing.opened import Format, Opened
     from memory_server.transfer.importing import Imported
 
@@ -75,8 +78,8 @@ def import_command(
     parts: list[tuple[str, str, Imported]] = []
     with tried(settings, dry_run) as services:
         for path, format_, file in sources:
-            records = lambda format_=format_, file=file: format_.records(file)  # noqa: E731 - called twice
-            source = Source(format_.name, records, "" if str(path) == STANDARD_INPUT else str(path.resolve()))
+            place = "" if str(path) == STANDARD_INPUT else str(path.resolve())
+            source = Source(format_.name, partial(_records, format_, file), place)
             try:
                 if format_ is transcripts.FORMAT:
                     source = services.transcripts.source(path.absolute())
@@ -92,6 +95,11 @@ def import_command(
     if as_json:
         output.as_json(summary.answer(parts, dry_run))
     return int(any(done.refused for _, _, done in parts))
+
+
+def _records(format_: "Format", file: "Opened") -> Iterator["Record"]:
+    """Return what a path has, and before it what is not read of it."""
+    return chain(file.outside, format_.records(file))
 
 
 def _known(paths: Iterable[Path], form: str | None) -> "Iterator[tuple[Path, Format, Opened]]":

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from memory_server.domain.exchange.records import MemoryRecord, Record, Refusal, TurnRecord
-from memory_server.importing.opened import Format, Opened
+from memory_server.importing.opened import Format, Opened, leads_out
 from memory_server.importing.values import filled, hashed, moment, objects
 
 CONVERSATIONS = re.compile(r"(?:.*/)?conversations(?:-\d+)?\.json")
@@ -60,7 +60,12 @@ def _remembered(opened: Opened) -> Iterator[Record]:
     """Yield what Claude remembers, of all and of each project, and what the person wrote into projects."""
     files = opened.files if opened.is_folder or opened.is_zip else [opened]
     if opened.is_folder:
-        files = [*files, *(Opened(path) for path in sorted(opened.path.glob("*/*.json")))]
+        folders = [
+            path
+            for path in sorted(opened.path.iterdir())
+            if path.is_dir() and not leads_out(path, opened.path)
+        ]
+        files = [*files, *(file for folder in folders for file in Opened(folder).files)]
     entries = [entry for file in files if _MEMORIES.search(file.name) for entry in _objects(file)]
     projects = [entry for entry in entries if "docs" in entry and "name" in entry]
     names = {str(project.get("uuid")): str(project["name"]) for project in projects}

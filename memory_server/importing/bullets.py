@@ -14,7 +14,7 @@ from pathlib import Path
 from memory_server.domain.exchange.records import EdgeRecord, MemoryRecord, Record
 from memory_server.domain.memory import MemoryType
 from memory_server.importing import front
-from memory_server.importing.opened import Format, Opened
+from memory_server.importing.opened import Format, Opened, leads_out
 from memory_server.importing.values import file_moment, filled, hashed, memory_type, moment, texts
 from memory_server.language.text import fold
 
@@ -64,10 +64,10 @@ def fits(opened: Opened) -> bool:
 
 
 def files(folder: Path) -> Iterator[Path]:
-    """The Markdown files of a folder, but for hidden ones."""
+    """The Markdown files of a folder, but for hidden ones and for links out of it."""
     for path in sorted(folder.rglob("*")):
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if path.suffix.lower() in ENDINGS and path.is_file() and not hidden:
+        if path.suffix.lower() in ENDINGS and path.is_file() and not hidden and not leads_out(path, folder):
             yield path
 
 

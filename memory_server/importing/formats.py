@@ -57,6 +57,8 @@ def recognised(path: Path, name: str | None = None) -> tuple[Format, Opened]:
     """
     if not path.exists():
         raise Invalid(f"There is no file or folder {path}.")
+    if not path.is_file() and not path.is_dir():
+        raise Invalid(f"{path} is neither a file nor a folder.")
     opened = Opened(path)
     if name is not None and name not in NAMES:
         raise Invalid(f"There is no format `{name}`. {nearest(name, list(NAMES))}")

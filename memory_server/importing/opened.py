@@ -7,7 +7,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
@@ -20,8 +20,11 @@ HEAD = 65_536
 """Bytes from the start of a file that tell its format."""
 
 MOST = 512 << 20
-"""Bytes of JSON that a zip holds at most, unpacked: a small zip can hold more than the memory of a machine."""
+"""Bytes of JSON that a zip holds at most, unpacked, and bytes of a text that is no JSON. Both are read whole, and a
+small or sparse file can hold more than the memory of a machine."""
 
+_READ_OF_FOLDERS = (".md", ".markdown", ".json")
+"""How the files end that are read of a folder."""
 
 STANDARD_INPUT = "-"
 """The name of the file that holds what came from standard input."""
@@ -55,10 +58,11 @@ def decoded(data: bytes, whole: bool = True) -> str:
 
 @dataclass(frozen=True)
 class Opened:
-    """A file or a folder; `member` is a file in a zip. What is read of it is read when it is asked for."""
+    """A file or a folder; `member` is a file in the zip `archive`. What is read of it is read when it is asked for."""
 
     path: Path
     member: str = ""
+    archive: zipfile.ZipFile | None = field(default=None, compare=False)
 
     @cached_property
     def is_folder(self) -> bool:
@@ -86,8 +90,13 @@ class Opened:
         """The whole file.
 
         Raises:
-            Invalid: it is neither UTF-8 nor UTF-16 nor Chinese in GBK.
+            Invalid: it is neither UTF-8 nor UTF-16 nor Chinese in GBK, or too large.
         """
+        size = 0 if self.member else self.path.stat().st_size
+        if size > MOST and not self._starts_as_json:
+            raise Invalid(
+                f"{self.path} holds {size:,} bytes, and {MOST:,} of a text are read at most. Split it."
+            )
         try:
             return decoded(self._read())
         except UnicodeDecodeError as error:
@@ -104,7 +113,7 @@ class Opened:
                     raise Invalid(
                         f"{self.path} cannot be read: {error.strerror}. Nothing was imported."
                     ) from error
-        with _unpacked(self.path, self.member) as packed:
+        with _unpacked(self) as packed:
             return packed.read(most)
 
     @property
@@ -120,14 +129,31 @@ class Opened:
     def files(self) -> list["Opened"]:
         """The files of a folder, or of a zip, by name; of another file itself."""
         if self.is_folder:
-            return [Opened(path) for path in sorted(self.path.iterdir()) if path.is_file()]
+            paths = [path for path in sorted(self.path.iterdir()) if path.is_file()]
+            return [Opened(path) for path in paths if not leads_out(path, self.path)]
         if not self.is_zip:
             return [self]
         try:
-            with zipfile.ZipFile(self.path) as file:
-                return [Opened(self.path, name) for name in sorted(file.namelist()) if not name.endswith("/")]
+            archive = zipfile.ZipFile(self.path)
         except zipfile.BadZipFile as error:
             raise Invalid(f"{self.path} is a damaged zip: {error}.") from error
+        size = sum(entry.file_size for entry in archive.infolist() if entry.filename.endswith(".json"))
+        if size > MOST:  # of no file more than its `file_size` is unpacked
+            raise Invalid(
+                f"{self.path} holds {size:,} bytes of JSON, and {MOST:,} are read from a zip at most. "
+                "Unpack it, then import the folder."
+            )
+        names = sorted(name for name in archive.namelist() if not name.endswith("/"))
+        return [Opened(self.path, name, archive) for name in names]
+
+    @property
+    def outside(self) -> Iterator[Refusal]:
+        """Yield the links of a folder to files elsewhere, which are not read: the person has named the folder."""
+        for path in sorted(self.path.rglob("*")) if self.is_folder else ():
+            name = path.relative_to(self.path)
+            hidden = any(part.startswith(".") for part in name.parts)
+            if path.suffix.lower() in _READ_OF_FOLDERS and not hidden and leads_out(path, self.path):
+                yield Refusal(str(name), f"leads out of the folder, to {path.resolve()}", elsewhere=True)
 
     @cached_property
     def first(self) -> dict[str, Any]:
@@ -142,12 +168,16 @@ class Opened:
     @cached_property
     def json(self) -> Any:
         """The file as one JSON value; None where it is none."""
-        if self.is_folder or not self.head.lstrip().startswith(("{", "[")):
+        if self.is_folder or not self._starts_as_json:
             return None
         try:
             return json.loads(self.text)
         except (ValueError, RecursionError):
             return None
+
+    @property
+    def _starts_as_json(self) -> bool:
+        return self.head.lstrip().startswith(("{", "["))
 
     @cached_property
     def items(self) -> list[dict[str, Any]]:
@@ -171,26 +201,24 @@ class Opened:
         )
 
 
+def leads_out(path: Path, folder: Path) -> bool:
+    """True for a link in a folder to what lies elsewhere."""
+    return path.is_symlink() and not path.resolve().is_relative_to(folder.resolve())
+
+
 @contextmanager
-def _unpacked(path: Path, member: str) -> Iterator[IO[bytes]]:
+def _unpacked(opened: Opened) -> Iterator[IO[bytes]]:
     """A file in a zip, unpacked while it is read.
 
     Raises:
-        Invalid: it is too large, encrypted, damaged, or packed in an unknown way.
+        Invalid: it is encrypted, damaged, or packed in an unknown way.
     """
     try:
-        with zipfile.ZipFile(path) as file:
-            size = sum(entry.file_size for entry in file.infolist() if entry.filename.endswith(".json"))
-            if size > MOST:  # of no file more than its `file_size` is unpacked
-                raise Invalid(
-                    f"{path} holds {size:,} bytes of JSON, and {MOST:,} are read from a zip at most. "
-                    "Unpack it, then import the folder."
-                )
-            with file.open(member) as packed:
-                yield packed
+        with (opened.archive or zipfile.ZipFile(opened.path)).open(opened.member) as packed:
+            yield packed
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
         raise Invalid(
-            f"{member} in {path} cannot be unpacked: {error}. Unpack it, then import the folder."
+            f"{opened.member} in {opened.path} cannot be unpacked: {error}. Unpack it, then import the folder."
         ) from error
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_server.domain.exchange.records import LongTermRecord, Record, Refusal, ShortTermRecord
-from memory_server.importing.opened import Format, Opened
+from memory_server.importing.opened import Format, Opened, leads_out
 from memory_server.importing.values import hashed, moment
 
 NAME = "memory-mcp-server"
@@ -42,7 +42,8 @@ def records(opened: Opened) -> Iterator[Record]:
 def _folders(path: Path) -> Iterator[Path]:
     """The folder of a conversation, or those in the folder of all of them."""
     for folder in (path, *sorted(path.iterdir())):
-        if folder.is_dir() and ((folder / SHORT).is_file() or (folder / LONG).is_file()):
+        has_memories = (folder / SHORT).is_file() or (folder / LONG).is_file()
+        if has_memories and not leads_out(folder, path):
             yield folder
 
 

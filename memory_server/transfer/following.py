@@ -28,7 +28,8 @@ class FollowingService:
             number, last = _imported(tx, folder)
         if not is_followed or not folder.parent.is_dir():
             return
-        files = [path for path in folder.glob("*.md") if path.name != claude_code.INDEX]
+        paths = [file.path for file in Opened(folder).files]
+        files = [path for path in paths if path.suffix == ".md" and path.name != claude_code.INDEX]
         changed = max((file_moment(path.stat().st_mtime) for path in files), default="")
         if len(files) != number or changed > last:
             source = Source(claude_code.NAME, lambda: claude_code.records(Opened(folder)), str(folder))
