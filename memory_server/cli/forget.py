@@ -106,13 +106,7 @@ def _forget_chosen(
     services: "Services", choice: Choice, purge: bool, dry_run: bool, yes: bool, by: Caller
 ) -> int:
     things = services.forgets.select(choice, by)
-    output.table(
-        (
-            Column("id", lambda chosen: chosen.handle, "cyan"),
-            Column("text", lambda chosen: chosen.text, fills=True),
-        ),
-        things[:LISTED],
-    )
+    _table([(chosen.handle, chosen.text) for chosen in things[:LISTED]])
     number = output.counted(len(things), "item")
     output.note(f"and {len(things) - LISTED:,} more" if len(things) > LISTED else None)
     if dry_run or not things:
@@ -161,6 +155,10 @@ def _list(services: "Services", handles: Sequence[Handle], by: Caller) -> None:
             rows.append((handle, _text(shown(services, handle, by))))
         except NotFound as error:
             rows.append((handle, f"({error})"))
+    _table(rows)
+
+
+def _table(rows: Sequence[tuple[Handle, str]]) -> None:
     output.table((Column("id", itemgetter(0), "cyan"), Column("text", itemgetter(1), fills=True)), rows)
 
 

@@ -99,30 +99,18 @@ def _paragraphs(entry: dict[str, Any], text: Any, project: str | None) -> Iterat
 
 def _project(project: dict[str, Any]) -> Iterator[Record]:
     name, id = str(project["name"]), str(project.get("uuid") or project["name"])
-    created_at = moment(project.get("created_at"))
     parts = [
-        ("description", f"{name}: {project.get('description')}", project.get("description"), created_at),
-        (
-            "instructions",
-            f"Instructions: {project.get('prompt_template')}",
-            project.get("prompt_template"),
-            created_at,
-        ),
+        ("description", f"{name}: ", project, project.get("description")),
+        ("instructions", "Instructions: ", project, project.get("prompt_template")),
     ]
     for doc in objects(project.get("docs")):
-        text = f"{doc.get('filename')}\n{doc.get('content')}"
-        parts.append(
-            (
-                str(doc.get("uuid") or doc.get("filename")),
-                text,
-                doc.get("content"),
-                moment(doc.get("created_at")),
-            )
-        )
-    for part, content, value, at in parts:
-        if str(value or "").strip():
+        part = str(doc.get("uuid") or doc.get("filename"))
+        parts.append((part, f"{doc.get('filename')}\n", doc, doc.get("content")))
+    for part, title, entry, text in parts:
+        at = moment(entry.get("created_at"))
+        if str(text or "").strip():
             yield MemoryRecord(
-                f"{id}/{part}", content, "learning", name, ("claude",), created_at=at, updated_at=at,
+                f"{id}/{part}", f"{title}{text}", "learning", name, ("claude",), created_at=at, updated_at=at,
                 created_by="claude", metadata={"part": part},
             )  # fmt: skip
 

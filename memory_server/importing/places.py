@@ -126,7 +126,7 @@ def _candidates(home: Path, moved: Mapping[str, Path]) -> Iterator[tuple[str, st
         for configuration in _at(name, home, moved):
             values = _values(configuration)
             yield from _named(home, values)
-            for project in _keys(values, "projects") if name.startswith((".claude", ".codex")) else ():
+            for project in _members(values, "projects") if name.startswith((".claude", ".codex")) else ():
                 for where, pattern in OF_PROJECTS:
                     yield "projects", "instructions and memory banks", Path(project) / where, pattern
 
@@ -144,10 +144,10 @@ def _named(home: Path, values: dict[str, Any]) -> Iterator[tuple[str, str, Path,
     for variable, text in _texts(values):
         if variable in VARIABLES:
             yield *VARIABLES[variable], home / text, ""
-    for vault in _members(values, "vaults"):
+    for vault in _members(values, "vaults").values():
         if isinstance(vault, dict) and isinstance(vault.get("path"), str):
             yield "Obsidian", "vaults", home / vault["path"], "**/*.md"
-    for project in _members(values, "projects"):
+    for project in _members(values, "projects").values():
         path = project.get("path") if isinstance(project, dict) else project
         if isinstance(path, str):
             yield "basic-memory", "notes", home / path.removeprefix("~/"), "**/*.md"
@@ -171,14 +171,9 @@ def _values(path: Path) -> dict[str, Any]:
     return values if isinstance(values, dict) else {}
 
 
-def _members(values: dict[str, Any], name: str) -> list[Any]:
+def _members(values: dict[str, Any], name: str) -> dict[str, Any]:
     members = values.get(name)
-    return list(members.values()) if isinstance(members, dict) else []
-
-
-def _keys(values: dict[str, Any], name: str) -> list[str]:
-    members = values.get(name)
-    return list(members) if isinstance(members, dict) else []
+    return members if isinstance(members, dict) else {}
 
 
 def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:

@@ -59,9 +59,8 @@ def jsonl(opened: Opened) -> Iterator[Record]:
             yield _record(item, f"item {number}", opened.path.name)
         if isinstance(opened.json, dict):
             for number, relation in enumerate(objects(opened.json.get("relations")), 1):
-                yield Refusal(
-                    f"relation {number}", f"its ends are no memories: {_words(relation)}", elsewhere=True
-                )
+                words = " ".join(map(str, relation.values()))
+                yield Refusal(f"relation {number}", f"its ends are no memories: {words}", elsewhere=True)
         return
     for number, line in enumerate(opened.text.splitlines(), 1):
         if line.strip():
@@ -106,13 +105,6 @@ def _record(row: Any, where: str, file: str) -> Record:
         updated_at=moment(value("updated_at")) or created_at,
         created_by=str(value("author")) if value("author") else None,
         session=str(value("session")) if value("session") else None,
-    )
-
-
-def _words(relation: dict[str, Any]) -> str:
-    """Return the words of a relation between things, as mem0 has them."""
-    return (
-        " ".join(str(value) for value in relation.values()) if isinstance(relation, dict) else str(relation)
     )
 
 

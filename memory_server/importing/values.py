@@ -11,6 +11,7 @@ from memory_server.domain.edge import Relation
 from memory_server.domain.fact import is_plain
 from memory_server.domain.memory import MemoryType
 from memory_server.domain.moment import read
+from memory_server.language.text import by_word
 
 _TYPES = {
     MemoryType.DECISION: "decision decided choice architecture adr 决定 决策",
@@ -24,7 +25,7 @@ _TYPES = {
 }
 """Words of other programs for each type."""
 
-_BY_WORD = {word: type for type, words in _TYPES.items() for word in words.split()}
+_BY_WORD = by_word(_TYPES)
 
 _RELATIONS = {
     Relation.CAUSES: "causes caused leads_to triggers results_in",
@@ -36,7 +37,7 @@ _RELATIONS = {
     Relation.SUPERSEDES: "supersedes replaces",
 }
 
-_RELATION_BY_NAME = {name: relation for relation, names in _RELATIONS.items() for name in names.split()}
+_RELATION_BY_NAME = by_word(_RELATIONS)
 
 
 _DAY_FIRST = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[ ,T]+(\d{1,2}:\d{2}(?::\d{2})?))?\Z")

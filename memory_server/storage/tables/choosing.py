@@ -9,19 +9,18 @@ from memory_server.domain.choice import Choice, Chosen
 from memory_server.domain.project import default_conversation
 from memory_server.storage.statements import Statements
 
+_NONE: Final = "CAST(NULL AS text)"
+
 _SOURCES: Final[Mapping[Kind, tuple[str, str]]] = {
-    Kind.MEMORY: (
-        "memories AS m",
-        "m.id, m.content, CAST(NULL AS text), CAST(NULL AS text), CAST(NULL AS text)",
-    ),
-    Kind.TURN: ("turns AS m", "m.id, m.summary, CAST(NULL AS text), CAST(NULL AS text), CAST(NULL AS text)"),
+    Kind.MEMORY: ("memories AS m", f"m.id, m.content, {_NONE}, {_NONE}, {_NONE}"),
+    Kind.TURN: ("turns AS m", f"m.id, m.summary, {_NONE}, {_NONE}, {_NONE}"),
     Kind.SHORT_TERM: (
         "short_term_memories AS m JOIN conversations AS c ON c.id = m.conversation_id",
-        "m.id, m.text, CAST(NULL AS text), CAST(NULL AS text), CAST(NULL AS text)",
+        f"m.id, m.text, {_NONE}, {_NONE}, {_NONE}",
     ),
     Kind.LONG_TERM: (
         "long_term_memories AS m JOIN conversations AS c ON c.id = m.conversation_id",
-        "m.id, m.prompt, m.name, CAST(NULL AS text), CAST(NULL AS text)",
+        f"m.id, m.prompt, m.name, {_NONE}, {_NONE}",
     ),
     Kind.FACT: ("facts AS m", "m.id, m.value, m.key, m.scope, m.owner"),
 }
