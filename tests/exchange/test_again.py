@@ -122,6 +122,33 @@ def test_each_source_is_followed_and_undone(
     assert damage(db) == []
 
 
+def test_what_mem0_has_is_followed_and_undone(
+    tmp_path: Path, run: Run, taken: Taken, exported: Callable[..., str]
+) -> None:
+    """Written by mem0ai 2.2.1: `get_all` before and after an `update` and a `delete`, its vectors from a stub."""
+    db, path = tmp_path / "memory.db", tmp_path / "mem0.json"
+    first = (sources.FIXTURES / "mem0.json").read_bytes()
+    path.write_bytes(first)
+    taken(db, path)
+    before, stored = exported(db), memories(exported, db)
+    written = json.loads(first)["results"]
+    assert stored.keys() == {item["memory"] for item in written}
+    for item in written:
+        memory = stored[item["memory"]]
+        assert memory["created_at"] == f"{item['created_at'][:23]}Z"
+        assert [origin["id"] for origin in memory["origins"]] == [item["id"]]
+        passed_on = item.keys() & {"user_id", "agent_id", "run_id", "role"}
+        assert {name: memory["metadata"][name] for name in passed_on} == {
+            name: item[name] for name in passed_on
+        }
+    assert taken(db, path)["sources"][0]["undo"] is None
+    path.write_bytes((sources.FIXTURES / "mem0-edited.json").read_bytes())
+    changed = taken(db, path)
+    assert (changed["added"], changed["updated"], changed["ended"]) == (0, 1, 1)
+    assert run(db, "undo", "i2").code == 0
+    assert exported(db) == before
+
+
 def relations(sqlite: Sqlite, db: Path) -> set[str]:
     rows = sqlite(
         db,
