@@ -316,3 +316,14 @@ def test_on_postgresql_what_is_edited_is_updated_what_is_gone_ends_and_both_are_
     assert (changed["added"], changed["updated"], changed["ended"]) == (0, 1, 1)
     assert run(place.given, "undo", "i2").code == 0
     assert run(place.given, "export").out == before
+
+
+def test_on_postgresql_a_relation_that_is_gone_ends_with_its_edge(tmp_path: Path, run: Run) -> None:
+    place, path = new_place(), sources.server_memory(tmp_path)
+    run(place.given, "import", path)
+    before, written = run(place.given, "export").out, path.read_text("utf-8")
+    path.write_text("".join(line for line in written.splitlines(True) if "depends_on" not in line), "utf-8")
+    changed = run(place.given, "import", path, "--json").summary
+    assert changed["sources"][0]["counts"]["edge"] == {"present": 6, "ended": 1}
+    assert run(place.given, "undo", "i2").code == 0
+    assert run(place.given, "export").out == before
