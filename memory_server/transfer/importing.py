@@ -1,7 +1,7 @@
 """Takes records of another program or another file in: each once, with its dates, its history and its origin."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -53,17 +53,22 @@ class Source:
     ends: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Imported:
     """The number of records by kind and outcome; and what was refused or conflicts, with a text for each.
 
-    `event` is the number under which it is undone; None where it has changed nothing.
+    `event` is the number under which it is undone; None where it has changed nothing. `is_damaged`: a part of the
+    source cannot be read.
     """
 
-    counts: Mapping[str, Counter[Outcome]]
-    refused: tuple[Refusal, ...]
-    conflicts: tuple[str, ...]
+    counts: dict[str, Counter[Outcome]] = field(default_factory=dict)
+    refused: list[Refusal] = field(default_factory=list)
+    conflicts: list[str] = field(default_factory=list)
     event: int | None = None
+    is_damaged: bool = False
+
+    def count(self, kind: str, outcome: Outcome, number: int = 1) -> None:
+        self.counts.setdefault(kind, Counter())[outcome] += number
 
     def total(self, outcome: Outcome) -> int:
         return sum(counter[outcome] for counter in self.counts.values())
@@ -72,20 +77,6 @@ class Imported:
     def written(self) -> int:
         """Return the number of records that have changed the database."""
         return sum(map(self.total, (Outcome.ADDED, Outcome.UPDATED, Outcome.DUPLICATE)))
-
-
-@dataclass(slots=True)
-class _Tally:
-    counts: dict[str, Counter[Outcome]] = field(default_factory=dict)
-    refused: list[Refusal] = field(default_factory=list)
-    conflicts: list[str] = field(default_factory=list)
-    damaged: bool = False
-
-    def count(self, kind: str, outcome: Outcome) -> None:
-        self.counts.setdefault(kind, Counter())[outcome] += 1
-
-    def result(self, event: int | None = None) -> Imported:
-        return Imported(self.counts, tuple(self.refused), tuple(self.conflicts), event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,33 +98,34 @@ class ImportService:
         What is there already is left alone, so an import that was broken off goes on when it is repeated. The failure
         that breaks it off says how much was written.
         """
-        tally = _Tally()
+        imported = Imported()
         named = None if project is None else projects.asked(project, caller)
         run = Run.begin(self.database, source.name, source.path, source.records, Filing(caller, named))
         done = 0
         try:
             for batch in _batches(source.records()):
-                ready = [record for record in batch if self._passes(record, source.name, tally)]
-                self._write(run, ready, tally)
+                ready = [record for record in batch if self._passes(record, source.name, imported)]
+                self._write(run, ready, imported)
                 done += len(batch)
                 progress(done, run.total)
             if source.ends:
-                self._end(run, tally)
+                self._end(run, imported)
         except MemoryServerError as error:
-            raise broken_off(error, tally.result().written, Mend.IMPORT_AGAIN) from error
+            raise broken_off(error, imported.written, Mend.IMPORT_AGAIN) from error
         self.queue.wake()
-        return tally.result(run.event)
+        imported.event = run.event
+        return imported
 
-    def _passes(self, record: Record, source: str, tally: _Tally) -> bool:
+    def _passes(self, record: Record, source: str, imported: Imported) -> bool:
         """True if a record may be written; if not, it is counted and named with the reason."""
         unreadable = isinstance(record, Refusal)
-        tally.damaged |= isinstance(record, Refusal) and not record.elsewhere
+        imported.is_damaged |= isinstance(record, Refusal) and not record.elsewhere
         refusal = (Outcome.REFUSED, "") if unreadable else self._refused(record, source)
         if refusal is None:
             return True
         outcome, why = refusal
-        tally.count(record.kind, outcome)
-        tally.refused.append(record if isinstance(record, Refusal) else Refusal(_name(record), why))
+        imported.count(record.kind, outcome)
+        imported.refused.append(record if isinstance(record, Refusal) else Refusal(_name(record), why))
         return False
 
     def _refused(self, record: Record, source: str) -> tuple[Outcome, str] | None:
@@ -155,7 +147,7 @@ class ImportService:
                 return Outcome.REFUSED, str(error)
         return None
 
-    def _write(self, run: Run, batch: list[Record], tally: _Tally) -> None:
+    def _write(self, run: Run, batch: list[Record], imported: Imported) -> None:
         """Write a batch with what it does, all or nothing: what is counted is on disk."""
         outcomes: list[tuple[Record, Outcome | str]] = []
         run.steps.clear()
@@ -170,39 +162,39 @@ class ImportService:
                 outcomes.append((record, outcome))
             run.steps += events.places_since(tx, newest)
             if run.steps:
-                self._keep_event(run, tx, tally, outcomes)
+                self._keep_event(run, tx, imported, outcomes)
         for record, outcome in outcomes:
             if isinstance(outcome, Outcome):
-                tally.count(record.kind, outcome)
+                imported.count(record.kind, outcome)
             else:
-                tally.count(record.kind, Outcome.REFUSED)
-                tally.refused.append(Refusal(_name(record), outcome))
-        tally.conflicts += run.told()
+                imported.count(record.kind, Outcome.REFUSED)
+                imported.refused.append(Refusal(_name(record), outcome))
+        imported.conflicts += run.told()
 
-    def _end(self, run: Run, tally: _Tally) -> None:
+    def _end(self, run: Run, imported: Imported) -> None:
         """End what the source has no more; where a part of it cannot be read, nothing ends."""
-        if run.own or not run.path or tally.damaged:
+        if run.own or not run.path or imported.is_damaged:
             return
         run.steps.clear()
         with self.database.write() as tx:
             ended = ending.end(run, tx, run.path)
             for (kind, outcome), number in ended.items():
-                tally.counts.setdefault(kind, Counter())[outcome] += number
+                imported.count(kind, outcome, number)
             if run.steps:
-                self._keep_event(run, tx, tally, [])
-        tally.conflicts += run.told()
+                self._keep_event(run, tx, imported, [])
+        imported.conflicts += run.told()
 
     def _keep_event(
         self,
         run: Run,
         tx: WriteTx,
-        tally: _Tally,
+        imported: Imported,
         outcomes: Sequence[tuple[Record, Outcome | str]],
     ) -> None:
         """Keep what a batch has done as a part of the event of the import."""
         if run.event is None:
             run.event = tx.events.insert("imported", run.source, run.path, run.at, run.filing.caller)
-        counts = {kind: Counter(counter) for kind, counter in tally.counts.items()}
+        counts = {kind: Counter(counter) for kind, counter in imported.counts.items()}
         for record, outcome in outcomes:
             if isinstance(outcome, Outcome):
                 counts.setdefault(record.kind, Counter())[outcome] += 1

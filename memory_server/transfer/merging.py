@@ -51,6 +51,6 @@ class MergeService:
                     imported = self.imports.take(
                         Source(OWN, lambda: iter(everything), str(file.resolve())), None, caller, progress
                     )
-                return replace(imported, conflicts=(*done, *imported.conflicts))
+                return replace(imported, conflicts=[*done, *imported.conflicts])
             finally:
                 copy.close()

@@ -311,7 +311,7 @@ async def test_an_export_keeps_whose_everything_is(team: Team, tmp_path: Path) -
     with acting.as_(None), team.services.exports.records(None, Caller()) as records:
         kept = list(records)
         done = other.imports.take(Source("memory-server", lambda: iter(kept)), None, Caller())
-        assert (done.refused, done.conflicts) == ((), ())
+        assert (done.refused, done.conflicts) == ([], [])
         again = other.imports.take(Source("memory-server", lambda: iter(kept)), None, Caller())
     assert {str(outcome) for counts in again.counts.values() for outcome in counts} <= {"present", "deleted"}
     for name in ("ana", "cyn", "bob"):
