@@ -390,7 +390,7 @@ async def test_a_briefing_has_its_limits(client: Client, tokens: int) -> None:
     for limit in (50, 8000):
         assert (await call(client, "smart_resume", max_tokens=limit))["token_count"] <= limit
     assert "include_context.0: must be one of project, current, shared" in await refusal(
-        client, "smart_resume", include_context=["all"]
+        client, "smart_resume", include_context=["weather"]
     )
 
 
