@@ -103,6 +103,8 @@ class NearestQuery:
             if clauses:
                 texts = f"SELECT m.id FROM {TABLES[self.kind].source} AS m WHERE {' AND '.join(clauses)}"
                 small_where += f" AND {id} = ANY (ARRAY({texts}))"
+            else:
+                source = small_source
         count, count_values = self._number()
         rows = "least(rows, nullif(c.reltuples, -1))" if table == PARTS else "rows"
         return self.tx.ask(
