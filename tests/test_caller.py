@@ -29,6 +29,9 @@ OF_HOOKS = {
 }
 """The same of rows that hooks write, or that a search teaches: the session is the one that the client names."""
 
+OF_THE_TERMINAL = {"events.happened_by", "events.session"}
+"""The same of what only a command does: an import, a merge, a forgetting of many things."""
+
 
 async def write_everything(client: Client) -> None:
     """At least one row into every table that says who wrote it, in each way in which one comes there."""
@@ -72,7 +75,7 @@ async def test_client_and_session_are_in_every_row(server: Servers, sqlite: Sqli
     server.env["MEMORY_SERVER_SESSION"] = SESSION
     async with server("--project", "shop", mode=era, name=NAME) as client:
         await write_everything(client)
-    assert columns_of_callers(server, sqlite) == RECORDED | OF_HOOKS
+    assert columns_of_callers(server, sqlite) == RECORDED | OF_HOOKS | OF_THE_TERMINAL
     for column in RECORDED:
         expected = SESSION if column.endswith(".session") else NAME
         assert written(server, sqlite, column) == [expected], column
