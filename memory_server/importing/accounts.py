@@ -10,7 +10,7 @@ from typing import Any
 
 from memory_server.domain.exchange.records import MemoryRecord, Record, Refusal, TurnRecord
 from memory_server.importing.opened import Format, Opened, leads_out
-from memory_server.importing.values import filled, hashed, moment, objects
+from memory_server.importing.values import filled, hashed, moment, objects, summary_of
 
 CONVERSATIONS = re.compile(r"(?:.*/)?conversations(?:-\d+)?\.json")
 """The files that hold the conversations: one, or several with numbers in a large export."""
@@ -19,9 +19,6 @@ _MEMORIES = re.compile(r"(?:^|/)(?:memories|projects)(?:/[^/]+)?\.json$")
 """The files that hold what Claude remembers, and its projects: one of each, or, in newer exports, a folder of them."""
 
 _BOLD = re.compile(r"\*\*(.{1,100}?)\*\*:?|#{1,6} (.{1,100})")
-
-LONGEST = 300
-"""Characters of a summary."""
 
 Message = tuple[str, str, str, str]
 """Its author (user, assistant or another), text, moment and id."""
@@ -176,7 +173,7 @@ def _turn(
 ) -> TurnRecord:
     first = (question or answer)[0]
     text = "\n".join(text for _, text, _, _ in question or answer)
-    short = text if len(text) <= LONGEST else f"{text[:LONGEST].rstrip()}…"
+    short = summary_of(text)
     return TurnRecord(
         f"{conversation}/{first[3]}",
         "\n".join(f"{who}: {text}" for who, text, _, _ in (*question, *answer)),

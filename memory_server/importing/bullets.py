@@ -103,7 +103,6 @@ def _note(opened: Opened) -> _Note:
     contents: set[str] = set()
     for piece in _pieces(body):
         text = "\n".join(piece.lines).strip()
-        said = f"{piece.heading}: {text}" if piece.heading else text
         content = ": ".join(filter(None, (subject, piece.heading, piece.box + text)))
         if not text or content in contents:
             continue
@@ -121,7 +120,9 @@ def _note(opened: Opened) -> _Note:
                 created_at=created_at,
                 updated_at=max(created_at, updated_at),
                 created_by=opened.path.name,
-                also=(hashed(said),),
+                also=(
+                    hashed(f"{piece.heading}: {text}" if piece.heading else text),
+                ),  # by an earlier version
                 place=f"{opened.place}#{piece.heading}",
             )
         )

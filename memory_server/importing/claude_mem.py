@@ -8,12 +8,9 @@ from typing import Any
 
 from memory_server.domain.exchange.records import MemoryRecord, Record, Refusal, TurnRecord
 from memory_server.importing.opened import Format, Opened
-from memory_server.importing.values import filled, memory_type, moment, texts
+from memory_server.importing.values import filled, memory_type, moment, summary_of, texts
 
 NAME = "claude-mem"
-
-LONGEST = 300
-"""Characters of a prompt in a list."""
 
 _SESSIONS = ("content_session_id", "claude_session_id", "sdk_session_id", "memory_session_id")
 """The names that the session of a prompt has had."""
@@ -53,7 +50,7 @@ def _prompt(row: dict[str, Any]) -> Record:
     return TurnRecord(
         f"prompt {session}/{row['id']}",
         f"user: {text}",
-        text if len(text) <= LONGEST else f"{text[:LONGEST].rstrip()}…",
+        summary_of(text),
         project=str(row.get("project") or ""),
         session=session or None,
         created_at=moment(row.get("created_at_epoch")) or moment(row.get("created_at")),

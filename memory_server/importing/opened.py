@@ -105,7 +105,7 @@ class Opened:
             ) from error
 
     def _read(self, most: int = -1) -> bytes:
-        if not self.member:
+        if self.archive is None:
             with self.path.open("rb") as file:
                 try:
                     return file.read(most)
@@ -113,7 +113,7 @@ class Opened:
                     raise Invalid(
                         f"{self.path} cannot be read: {error.strerror}. Nothing was imported."
                     ) from error
-        with _unpacked(self) as packed:
+        with _unpacked(self.path, self.archive, self.member) as packed:
             return packed.read(most)
 
     @property
@@ -207,18 +207,18 @@ def leads_out(path: Path, folder: Path) -> bool:
 
 
 @contextmanager
-def _unpacked(opened: Opened) -> Iterator[IO[bytes]]:
-    """A file in a zip, unpacked while it is read.
+def _unpacked(path: Path, archive: zipfile.ZipFile, member: str) -> Iterator[IO[bytes]]:
+    """A file in the zip at a path, unpacked while it is read.
 
     Raises:
         Invalid: it is encrypted, damaged, or packed in an unknown way.
     """
     try:
-        with (opened.archive or zipfile.ZipFile(opened.path)).open(opened.member) as packed:
+        with archive.open(member) as packed:
             yield packed
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
         raise Invalid(
-            f"{opened.member} in {opened.path} cannot be unpacked: {error}. Unpack it, then import the folder."
+            f"{member} in {path} cannot be unpacked: {error}. Unpack it, then import the folder."
         ) from error
 
 

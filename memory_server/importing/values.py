@@ -102,6 +102,15 @@ def objects(value: object) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
+SUMMARY = 300
+"""Characters of a summary."""
+
+
+def summary_of(text: str) -> str:
+    """Return the beginning of a text, which stands for it in a list."""
+    return text if len(text) <= SUMMARY else f"{text[:SUMMARY].rstrip()}…"
+
+
 def parsed_json(text: object) -> Any:
     """The value of JSON; None where it is none, or holds what no client can read."""
     if not isinstance(text, str):

@@ -354,8 +354,8 @@ def _with_transcripts(hits: Sequence[Found], read: Sequence[Found], answered: bo
     Where nothing that was stored answers, there is nothing above them.
     """
     likely = [hit for hit in hits if answered and hit.score >= recall.LEAST]
-    others = [hit for hit in hits if hit not in likely]
-    return [*likely, *(hit for hit in read if hit.score >= recall.LEAST), *others]
+    unlikely = [hit for hit in hits if hit not in likely]
+    return [*likely, *(hit for hit in read if hit.score >= recall.LEAST), *unlikely]
 
 
 def _telling(captured: Sequence[Ranked[Any]], text: str) -> Iterator[tuple[Ranked[Any], Found]]:

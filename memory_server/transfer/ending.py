@@ -65,11 +65,11 @@ def _end(run: Run, tx: WriteTx, origin: Placed) -> Outcome | None:
     local = _read(tx, origin)
     if local is None or not origin.digest:  # an earlier program kept none of a long-term memory
         return None
-    said_elsewhere = origins.others(tx, origin)
-    if said_elsewhere or digest(*texts_of(local)) != origin.digest:
+    is_elsewhere = origins.is_elsewhere(tx, origin)
+    if is_elsewhere or digest(*texts_of(local)) != origin.digest:
         run.did(Did.CHANGED, origin.kind, origin.item, local)
         origins.delete(tx, origin.id)
-        if said_elsewhere:
+        if is_elsewhere:
             return None
         run.conflicts.append(
             f"{origin.kind} {origin.item}: changed here and gone from {run.source}: left as it is here"

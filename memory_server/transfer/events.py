@@ -57,7 +57,7 @@ _ROWS: Final = {
 }
 """By kind, the table of what an event has added."""
 
-_HOLDING: Final = {
+_PLACES: Final = {
     "project": (
         "projects",
         """
@@ -84,7 +84,7 @@ def newest_places(tx: Tx) -> dict[str, int]:
     """Return the newest project and the newest conversation."""
     return {
         kind: tx.statements.value(f"SELECT coalesce(max(id), 0) FROM {table}")
-        for kind, (table, _) in _HOLDING.items()
+        for kind, (table, _) in _PLACES.items()
     }
 
 
@@ -92,7 +92,7 @@ def places_since(tx: Tx, newest: Mapping[str, int]) -> list[Step]:
     """Return as steps the projects and conversations that are newer: they come with what is filed there."""
     return [
         Step(Did.ADDED, kind, id)
-        for kind, (table, _) in _HOLDING.items()
+        for kind, (table, _) in _PLACES.items()
         for (id,) in tx.statements.rows(f"SELECT id FROM {table} WHERE id > :id", {"id": newest[kind]})
     ]
 
@@ -131,7 +131,7 @@ def undo(tx: WriteTx, event: Event, caller: Caller) -> list[str]:
             _bring_back(tx, step)
         elif step.did is Did.RETURNED:
             tx.trash.put(Kind(step.kind), [step.item], caller)
-    for kind, (table, empty) in _HOLDING.items():
+    for kind, (table, empty) in _PLACES.items():
         ids = [step.item for step in going[kind]]
         tx.statements.send(
             f"DELETE FROM main.{table} AS p WHERE p.id IN (SELECT value FROM json_each(:ids)) AND {empty}",

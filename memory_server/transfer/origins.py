@@ -142,7 +142,7 @@ def below(tx: Tx, source: str, path: str) -> list[Placed]:
     return [Placed(*row) for row in rows]
 
 
-def others(tx: Tx, origin: Placed) -> bool:
+def is_elsewhere(tx: Tx, origin: Placed) -> bool:
     """True if another place, or another source, has the same item."""
     other_id = tx.statements.value(
         """

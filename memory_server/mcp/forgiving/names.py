@@ -119,7 +119,7 @@ REMARKS = frozenset({"explanation", "reasoning", "thought"})
 """What some models add for their user. A tool that only reads loses nothing with them."""
 
 
-SHAPES = frozenset(
+LOOKS = frozenset(
     "sort sortby sortorder order orderby ordering direction format outputformat responseformat verbose pretty limit "
     "topk k n count max maxresults numresults pagesize size threshold minscore scorethreshold similaritythreshold "
     "includescores includemetadata language lang rerank stream timeout".split()
@@ -187,7 +187,7 @@ def is_idle(written: str, value: Any, *, reads: bool, needs_none: bool) -> bool:
     return (
         value is None
         or folded in LABELS
-        or (reads and folded in REMARKS | SHAPES)
+        or (reads and folded in REMARKS | LOOKS)
         or (needs_none and folded in DUMMIES)
         or (value in (False, "false") and folded in _folded(SUGGESTED["purge"]))
     )

@@ -136,5 +136,5 @@ SAME_VALUE: Mapping[str, Mapping[str, str]] = {
 }
 """Words that mean only one value of a closed set, or come nearest to it: a note tells how they were read."""
 
-EVERY = frozenset({"all", "any", "every", "everything", "max", "maximum", "unlimited", "no limit", "nolimit"})
-"""What is written for a filter that shall let everything pass."""
+EVERY = frozenset({"all", "any", "every", "everything", "max", "maximum", "unlimited", "nolimit"})
+"""Words for a filter that shall let everything pass, as `fold` writes them."""

@@ -23,7 +23,7 @@ def take(run: Run, tx: WriteTx, record: MemoryRecord) -> Outcome:
             tags=tuple(dict.fromkeys(filter(None, (clean(str(tag)) for tag in record.tags)))),
         )
     local_id = run.find(tx, record)
-    if local_id is None and record.id in run.edited:
+    if local_id is None:
         local_id = run.find_earlier(tx, record)
     if local_id is not None and not writing.is_there(tx, "memory", local_id):
         return _deleted(run, tx, local_id, record)

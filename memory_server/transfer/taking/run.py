@@ -50,10 +50,10 @@ class Outcome(StrEnum):
 class Run:
     """One import: what it knows of this file and of the source. `texts` are the memories here by what they say.
 
-    `path` is the file or the folder, `present_ids` are the ids of the source with their kinds, `present_edges`
-    the rows of its edges, `edited` by a new id
-    that of the same text before it was edited. `at` is the moment when it began, `steps` what it has done in the batch
-    under way, `event` the row of its event, once it has changed something.
+    `path` is the file or the folder. `present_ids` are the ids of the source with their kinds, `present_edges` the rows
+    of its edges. `edited` has, by the new id of an edited text, the id that it had before. `at` is the moment when the
+    import began, `steps` what it has done in the batch under way, `event` the row of its event, once it has changed
+    something.
     """
 
     source: str
