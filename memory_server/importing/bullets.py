@@ -103,6 +103,7 @@ def _note(opened: Opened) -> _Note:
     contents: set[str] = set()
     for piece in _pieces(body):
         text = "\n".join(piece.lines).strip()
+        earlier_content = f"{piece.heading}: {text}" if piece.heading else text  # of version 0.1.0
         content = ": ".join(filter(None, (subject, piece.heading, piece.box + text)))
         if not text or content in contents:
             continue
@@ -120,9 +121,7 @@ def _note(opened: Opened) -> _Note:
                 created_at=created_at,
                 updated_at=max(created_at, updated_at),
                 created_by=opened.path.name,
-                also=(
-                    hashed(f"{piece.heading}: {text}" if piece.heading else text),
-                ),  # by an earlier version
+                also=(hashed(earlier_content),),
                 place=f"{opened.place}#{piece.heading}",
             )
         )
