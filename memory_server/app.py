@@ -136,7 +136,13 @@ class Services:
             database, self.triggers[1].judge, random.random, allow_secrets=settings.allow_secrets
         )
         self.recall = RecallService(
-            database, queue, self.long_term, not settings.read_only, learning, self.reranking
+            database,
+            queue,
+            self.long_term,
+            not settings.read_only,
+            learning,
+            self.reranking,
+            isinstance(settings.db, Path),
         )
         self.changes = ChangeService(database, queue.wake, events.undo)
         self.things = ThingService(

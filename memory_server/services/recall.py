@@ -100,7 +100,10 @@ class Reading(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RecallService:
-    """`count_access` is off where the server was started read-only. Where `long_term` is None no prompt wakes."""
+    """`count_access` is off where the server was started read-only. Where `long_term` is None no prompt wakes.
+
+    `on_file`: a statement waits for no other machine, so recall asks first whether there are transcripts to search.
+    """
 
     database: Database
     queue: EmbeddingQueue
@@ -108,6 +111,7 @@ class RecallService:
     count_access: bool = True
     learning: Learning = ON
     reranking: Reranking = NO_RERANKER
+    on_file: bool = True
 
     def recall(
         self,
@@ -165,9 +169,12 @@ class RecallService:
             where, here = lookup(tx), projects.known(tx, caller)
             by_meaning = meaning if isinstance(meaning, Meaning) else None
             load = partial(search.load, learning=self.learning)
-            searches = tuple(asked_of(text, wish, where, here, "hybrid" if by_meaning else "keyword", load))
+            mode = "hybrid" if by_meaning else "keyword"
+            asks = self.on_file and caller.person is None
+            has_transcripts = not asks or tx.turns.has_transcripts()
+            searches = tuple(asked_of(text, wish, where, here, mode, load, has_transcripts))
             kinds = [kind_search.kind for kind_search in searches]
-            of_transcripts = tuple(_of_transcripts(searches)) if transcripts else ()
+            of_transcripts = tuple(_of_transcripts(searches)) if transcripts and has_transcripts else ()
             stored, captured, read = tx.together(
                 lambda: retrieval.rank_all(tx, text, tuple(_captured(searches, False)), by_meaning),
                 lambda: retrieval.rank_all(tx, text, tuple(_captured(searches, True)), by_meaning),
@@ -224,9 +231,16 @@ def _weight(note: str | None, problems: Sequence[Problem]) -> int:
 
 
 def asked_of(
-    text: str, wish: RecallWish, where: Among, here: Caller, mode: str, load: Load
+    text: str,
+    wish: RecallWish,
+    where: Among,
+    here: Caller,
+    mode: str,
+    load: Load,
+    has_transcripts: bool = True,
 ) -> Iterator[KindSearch[Any]]:
-    """Yield a search for each kind that is wanted. `here` is the caller as the file knows it.
+    """Yield a search for each kind that is wanted. `here` is the caller as the file knows it. Turns of transcripts are
+    left out; where there are none, no turn is asked whether it is one.
 
     Facts and short-term memories are those of the project that is named, else of the caller's and of the user.
     """
@@ -237,7 +251,7 @@ def asked_of(
     if Recallable.MEMORY in wish.kinds:
         yield KindSearch(Embedded.MEMORIES, load, filter, WANTED, mode, first_project)
     if Recallable.TURN in wish.kinds:
-        stored = replace(filter, transcripts=False)
+        stored = replace(filter, transcripts=False if has_transcripts else None)
         yield KindSearch(Embedded.TURNS, turns.load, stored, WANTED, mode, first_project)
     if Recallable.FACT in wish.kinds:
         visible = None if everywhere else tuple(homes(None, project_caller))

@@ -58,6 +58,11 @@ class Turns:
             yield str(id)[:-14]
             after = f"{str(id)[:-14]}#:"
 
+    def has_transcripts(self) -> bool:
+        """True if turns of transcripts are here. A person who is shown only a part of the file sees no origins."""
+        id = self.tx.value("SELECT id FROM origins WHERE kind = 'turn' AND source = 'transcript' LIMIT 1")
+        return id is not None
+
     def newest(self, project: str, limit: int) -> list[Turn]:
         """Return the stored turns of a project for which no digest stands, the latest first."""
         rows = self.tx.rows(
