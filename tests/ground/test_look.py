@@ -1,0 +1,72 @@
+"""What stands, has moved, has changed or is gone, as the files of a working tree say it."""
+
+from memory_server.ground import State, remark
+from tests.ground.conftest import Repository
+
+NOTE = "port is 5433; it is set in config.py line 1"
+
+
+def states(repository: Repository, note: str, *read: str) -> list[State]:
+    return [verdict.state for verdict in repository.look(repository.observe(note, *read))]
+
+
+def test_a_line_that_stands_is_the_same(repository: Repository) -> None:
+    assert states(repository, NOTE) == [State.SAME]
+    assert states(repository, "`load_settings` reads it") == [State.SAME]
+    assert states(repository, "see src/a.py") == [State.SAME]
+
+
+def test_a_new_value_is_said_with_its_line(repository: Repository) -> None:
+    anchors = repository.observe(NOTE)
+    repository.commit({"config.py": 'import os\nHOST = "a"\nPORT = 6000\nOTHER_PORT = 7000\n'})
+    (verdict,) = repository.look(anchors)
+    assert (verdict.state, verdict.path, verdict.line, verdict.text) == (
+        State.CHANGED,
+        "config.py",
+        3,
+        "PORT = 6000",
+    )
+    assert remark(verdict).startswith("config.py:3 now reads `PORT = 6000` (")
+
+
+def test_a_line_that_moved_is_not_said(repository: Repository) -> None:
+    anchors = repository.observe(NOTE)
+    repository.write("config.py", "import os\n\nPORT = 5433\n")
+    (verdict,) = repository.look(anchors)
+    assert (verdict.state, verdict.line, remark(verdict)) == (State.MOVED, 3, "")
+
+
+def test_formatting_is_no_change(repository: Repository) -> None:
+    repository.commit({"a.ts": "  const load_more = get('x'),\r\n"})
+    anchors = repository.observe("`load_more` in a.ts")
+    repository.write("a.ts", 'const load_more=get("x");\n')
+    assert [verdict.state for verdict in repository.look(anchors)] == [State.SAME]
+
+
+def test_a_name_that_is_nowhere_is_gone(repository: Repository) -> None:
+    anchors = repository.observe("`load_settings` reads it")
+    repository.commit({"src/a.py": "def read_settings(path):\n    return path\n"})
+    (verdict,) = repository.look(anchors)
+    assert (verdict.state, remark(verdict)) == (State.GONE, "`load_settings` is gone from src/a.py")
+
+
+def test_a_file_that_is_nowhere_is_gone(repository: Repository) -> None:
+    anchors = repository.observe("see src/a.py")
+    (repository.root / "src/a.py").unlink()
+    repository.commit()
+    (verdict,) = repository.look(anchors)
+    assert (verdict.state, remark(verdict)) == (State.GONE, "src/a.py is gone")
+
+
+def test_a_rename_is_followed_by_name_and_by_content(repository: Repository) -> None:
+    anchors = (*repository.observe("see src/a.py"), *repository.observe("`load_settings` reads it"))
+    repository.git("mv", "src", "lib")
+    assert [(v.state, v.path) for v in repository.look(anchors)] == [(State.MOVED, "lib/a.py")] * 2
+    repository.git("mv", "lib/a.py", "lib/settings.py")
+    assert repository.look(anchors[1:])[0].path == "lib/settings.py"
+
+
+def test_a_folder_in_no_repository_has_no_anchors_and_no_verdicts(repository: Repository) -> None:
+    outside = Repository(repository.root.parent)
+    assert outside.observe(NOTE) == ()
+    assert outside.look(repository.observe(NOTE)) == ()
