@@ -51,7 +51,7 @@ class Server:
 
     def cpu_seconds_with_children(self) -> float:
         """The same together with what it has started and what that has started, such as an engine and its worker."""
-        return sum(map(cpu_seconds, _family(self._process.pid)))
+        return cpu_seconds_with_children(self._process.pid)
 
     def close(self) -> None:
         assert self._process.stdin is not None
@@ -91,6 +91,11 @@ def started(db: Path, *arguments: str) -> Iterator[Server]:
         server.close()
 
 
+def cpu_seconds_with_children(pid: int) -> float:
+    """User and system time of another process and of what it has started, such as an engine and its worker."""
+    return sum(map(cpu_seconds, _family(pid)))
+
+
 def _family(pid: int) -> Iterator[int]:
     """Yield a process and its descendants that run."""
     yield pid
@@ -108,6 +113,6 @@ def cpu_seconds(pid: int) -> float:
 
 
 def resident_mb(pid: int) -> float:
-    """Resident memory of another process in 10^6 bytes."""
-    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    """Resident memory of another process and of what it has started, in 10^6 bytes: what they share counts for each."""
+    pages = sum(int(Path(f"/proc/{number}/statm").read_text().split()[1]) for number in _family(pid))
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6

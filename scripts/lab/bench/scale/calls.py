@@ -10,6 +10,7 @@ import hooks
 from show.pages import ROOT
 from show.results import AT_REST, CPU, IN_USE, OURS, SEARCH, STORE, WALL, Measured, times
 
+from memory_server.front import running
 from scale import texts
 from scale.clients import Connected, Spent, connected
 from scale.effort import Effort
@@ -37,7 +38,11 @@ def environment() -> dict[str, str]:
 async def measured(db: Path, size: int, embedder: str, effort: Effort) -> AsyncIterator[Measured]:
     """All that is measured through the server on a file of this size, which grows by the calls that write."""
     yield Measured(OURS, FILE, size, {"bytes a memory": round(db.stat().st_size / size)})
-    async with connected(command(db, embedder), environment()) as server:
+
+    def engines() -> list[int]:
+        return [engine.pid for engine in running.of(db) if engine.pid is not None]
+
+    async with connected(command(db, embedder), environment(), engines) as server:
         await _first_by_meaning(server)
         cpu, wall = server.since_start()
         yield Measured(OURS, FIRST, size, {CPU: round(1000 * cpu), WALL: round(1000 * wall)})

@@ -1,7 +1,7 @@
 """Servers as clients use them: the official client over stdio, and what the process of the server has spent."""
 
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ import anyio
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, get_default_environment, stdio_client
 from mcp_types import CallToolResult
-from server import cpu_seconds, resident_mb
+from server import cpu_seconds, cpu_seconds_with_children, resident_mb
 
 LOOK = 0.5
 """Seconds between two looks whether a server is idle: three in a row must find it so."""
@@ -30,12 +30,15 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Connected:
-    """A server that has listed its tools. `start` is what that took from the start of the process."""
+    """A server that has listed its tools. `start` is what that took from the start of the process; `engines` finds the
+    processes that do its work and that it does not have as its children.
+    """
 
     client: Client
     pid: int
     start: Spent
     began: float
+    engines: Callable[[], list[int]]
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """The structured answer, empty where there is none.
@@ -51,9 +54,9 @@ class Connected:
 
     async def spent(self, tool: str, arguments: dict[str, Any]) -> Spent:
         """What one call takes."""
-        cpu, wall = cpu_seconds(self.pid), time.perf_counter()
+        cpu, wall = self._cpu(), time.perf_counter()
         await self.call(tool, arguments)
-        return cpu_seconds(self.pid) - cpu, time.perf_counter() - wall
+        return self._cpu() - cpu, time.perf_counter() - wall
 
     async def idle(self) -> None:
         """Wait until the server has loaded what it loads in the background, half a minute at most.
@@ -62,21 +65,27 @@ class Connected:
         """
         quiet = 0
         for _ in range(60):
-            before = cpu_seconds(self.pid)
+            before = self._cpu()
             await anyio.sleep(LOOK)
-            quiet = quiet + 1 if cpu_seconds(self.pid) - before < LOOK * QUIET else 0
+            quiet = quiet + 1 if self._cpu() - before < LOOK * QUIET else 0
             if quiet == 3:
                 return
 
     def since_start(self) -> Spent:
-        return cpu_seconds(self.pid), time.perf_counter() - self.began
+        return self._cpu(), time.perf_counter() - self.began
 
     def resident_mb(self) -> float:
-        return resident_mb(self.pid)
+        return sum(map(resident_mb, [self.pid, *self.engines()]))
+
+    def _cpu(self) -> float:
+        """The CPU time of what the client has started, and of the engine that does its work."""
+        return sum(map(cpu_seconds_with_children, [self.pid, *self.engines()]))
 
 
 @asynccontextmanager
-async def connected(command: Sequence[str], env: Mapping[str, str]) -> AsyncIterator[Connected]:
+async def connected(
+    command: Sequence[str], env: Mapping[str, str], engines: Callable[[], list[int]] = list
+) -> AsyncIterator[Connected]:
     """Start a server with these variables beside the usual ones, and connect the official client."""
     with TemporaryDirectory(prefix="bench-pid-") as folder:
         pid, log = Path(folder) / "pid", Path(folder) / "log"
@@ -91,4 +100,4 @@ async def connected(command: Sequence[str], env: Mapping[str, str]) -> AsyncIter
             async with Client(stdio_client(parameters, errlog=errors), read_timeout_seconds=120) as client:
                 await client.list_tools()
                 wall, number = time.perf_counter() - began, int(pid.read_text())
-                yield Connected(client, number, (cpu_seconds(number), wall), began)
+                yield Connected(client, number, (cpu_seconds(number), wall), began, engines)
