@@ -4,11 +4,13 @@ import re
 from calendar import monthrange
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 
 from memory_server.language import month_parts
 from memory_server.language.calendar_words import DAYS, MONTH_NUMBERS, MONTHS
 from memory_server.language.durations import count_of
+from memory_server.language.spans import HAN_DAYS, STEPS, UNITS, YEARS, Calendar
+from memory_server.language.spans import Span as Time
 
 _MONTH = (
     "|".join(f"{name[:3]}(?:{name[3:]})?" if name != "may" else "may" for name in MONTHS)
@@ -78,122 +80,96 @@ class Span:
 
 def named(text: str, today: date) -> list[Span]:
     """The spans that a folded question names; relative ones count back from `today`."""
+    calendar = Calendar(datetime.combine(today, time()), ahead=False, month_first=True)
     date_spans = []
     for pattern, read in _READERS:
         for match in pattern.finditer(text):
             try:
-                date_spans.append(read(match, today))
+                date_spans.append(read(calendar, match))
             except ValueError:  # the 31st of June
                 continue
         text = pattern.sub(" ", text)
     return date_spans
 
 
-def _day(year: int, month: int, day: int) -> Span:
-    return Span(date(year, month, day), date(year, month, day))
-
-
-def _month(year: int, month: int) -> Span:
-    first = date(year, month, 1)
-    after = date(year + month // 12, month % 12 + 1, 1)
-    return Span(first, after - timedelta(days=1))
-
-
-def _month_or_day(match: re.Match[str], today: date) -> Span:
-    """A month with or without day and year."""
-    month = _month_number(match["month"])
-    year = _year(match, today)
-    span = _day(year or 2000, month, int(match["day"])) if match["day"] else _month(year or today.year, month)
-    return span if year else Span(span.first, span.last, year=False)
-
-
-def _part_of_month(match: re.Match[str], today: date) -> Span:
-    year = _year(match, today)
-    month = _month(year or 2000, _month_number(match["month"]))
-    return Span(
-        *month_parts.days(match, month.first, month.last, year=year is not None), year=year is not None
-    )
-
-
-def _months_ago(today: date, count: int) -> Span:
-    months = today.year * 12 + today.month - 1 - count
-    return _month(months // 12, months % 12 + 1)
-
-
-def _about_months_ago(today: date, count: int) -> Span:
-    return Span(_months_ago(today, count + 1).first, _months_ago(today, count - 1).last)
-
-
-def _year(match: re.Match[str], today: date) -> int | None:
-    groups = match.groupdict()
-    if groups.get("year"):
-        return int(groups["year"])
-    relative = {"去年": -1, "前年": -2, "今年": 0, "last year": -1, "this year": 0}.get(
-        groups.get("relative") or ""
-    )
-    return None if relative is None else today.year + relative
-
-
-def _month_number(text: str) -> int:
-    return MONTH_NUMBERS.get(text) or int(count_of(text))
-
-
-def _ago(match: re.Match[str], today: date) -> Span:
-    count, unit = int(count_of(match["count"])), match["unit"]
-    if unit.startswith(("day", "天", "日")):
-        return _days(today - timedelta(days=count), 1)
-    if unit.startswith(("week", "周", "星", "礼")):
-        return _days(today - timedelta(weeks=count) - timedelta(days=3), 7)
-    if unit.startswith(("month", "月")):
-        return _months_ago(today, count)
-    return _whole_year(today.year - count)
+def _of(span: Time, year: bool = True) -> Span:
+    return Span(span.first.date(), span.end.date() - timedelta(days=1), year)
 
 
 def _days(first: date, count: int) -> Span:
     return Span(first, first + timedelta(days=count - 1))
 
 
-def _whole_year(year: int) -> Span:
-    return Span(date(year, 1, 1), date(year, 12, 31))
+def _month_or_day(calendar: Calendar, match: re.Match[str]) -> Span:
+    """A month with or without day and year."""
+    year = _year(calendar, match)
+    of_year = year or (2000 if match["day"] else calendar.now.year)
+    return _of(calendar.dated(str(of_year), _month_number(match["month"]), match["day"]), year is not None)
 
 
-def _named_year(match: re.Match[str], _: date) -> Span:
-    return _whole_year(int(match["year"] or match["han"]))
+def _part_of_month(calendar: Calendar, match: re.Match[str]) -> Span:
+    year = _year(calendar, match)
+    month = _of(calendar.dated(str(year or 2000), _month_number(match["month"]), None))
+    is_known = year is not None
+    return Span(*month_parts.days(match, month.first, month.last, year=is_known), is_known)
 
 
-def _week(today: date, back: int) -> Span:
-    return _days(today - timedelta(days=today.weekday() + 7 * back), 7)
+def _half_a_year_ago(calendar: Calendar, _: re.Match[str]) -> Span:
+    first, last = (calendar.period("month", step) for step in (-7, -5))
+    return Span(first.first.date(), _of(last).last)
 
 
-def _relative(match: re.Match[str], today: date) -> Span:
-    """Last week, 上个月 and the like."""
-    back = {"this": 0, "这": 0, "本": 0, "今": 0, "上上": 2, "前": 2}.get(match["which"], 1)
-    unit = match["unit"]
-    if unit in ("week", "周", "星期", "礼拜"):
-        return _week(today, back)
-    if unit in ("weekend", "周末"):
-        return _days(_week(today, back).first + timedelta(days=4), 3)
-    if unit in ("month", "月"):
-        return _months_ago(today, back)
-    return _whole_year(today.year - back)
+def _year(calendar: Calendar, match: re.Match[str]) -> int | None:
+    groups = match.groupdict()
+    if groups.get("year"):
+        return int(groups["year"])
+    step = ({"last year": -1, "this year": 0} | YEARS).get(groups.get("relative") or "")
+    return None if step is None else calendar.now.year + step
 
 
-def _weekday(match: re.Match[str], today: date) -> Span:
+def _month_number(text: str) -> int:
+    return MONTH_NUMBERS.get(text) or int(count_of(text))
+
+
+def _ago(calendar: Calendar, match: re.Match[str]) -> Span:
+    count, unit = int(count_of(match["count"])), match["unit"].removesuffix("s")
+    if unit in ("day", "天", "日"):
+        return _of(calendar.near_day(-count))
+    unit = UNITS.get(unit, unit)
+    if unit == "week":
+        return _days(_of(calendar.near_day(-7 * count - 3)).first, 7)
+    return _of(calendar.period(unit, -count))
+
+
+def _named_year(calendar: Calendar, match: re.Match[str]) -> Span:
+    return _of(calendar.period("year", int(match["year"] or match["han"]) - calendar.now.year))
+
+
+def _relative(calendar: Calendar, match: re.Match[str]) -> Span:
+    """Last week, 上个月 and the like. What happened on a weekend may have begun on its Friday."""
+    step, unit = STEPS.get(match["which"], -1), UNITS.get(match["unit"], match["unit"])
+    if unit == "weekend":
+        return _days(_of(calendar.week(step)).first + timedelta(days=4), 3)
+    return _of(calendar.period(unit, step))
+
+
+def _weekday(calendar: Calendar, match: re.Match[str]) -> Span:
     """The last such day before today."""
-    weekday = DAYS.index(match["weekday"])
-    return _days(today - timedelta(days=(today.weekday() - weekday - 1) % 7 + 1), 1)
+    return _of(calendar.weekday(DAYS.index(match["weekday"]), "last"))
 
 
-def _weekday_of_week(match: re.Match[str], today: date) -> Span:
+def _weekday_of_week(calendar: Calendar, match: re.Match[str]) -> Span:
     """A day of a week that is named: 上周三 is the Wednesday of last week."""
-    back = {"上上": 2, "上": 1}.get(match["which"], 0)
-    day = min("一二三四五六日天".index(match["weekday"]), 6)
-    return _days(_week(today, back).first + timedelta(days=day), 1)
+    return _of(calendar.weekday_of_week(min(HAN_DAYS.index(match["weekday"]), 6), STEPS[match["which"]]))
+
+
+def _near_day(calendar: Calendar, match: re.Match[str]) -> Span:
+    return _of(calendar.near_day(-_NEAR[match["near"] or match["han"]]))
 
 
 _NEAR = {"today": 0, "tonight": 0, "yesterday": 1, "今天": 0, "昨天": 1, "昨晚": 1, "前天": 2, "大前天": 3}
 
-_READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Span]], ...] = tuple(
+_READERS: tuple[tuple[re.Pattern[str], Callable[[Calendar, re.Match[str]], Span]], ...] = tuple(
     (re.compile(pattern), read)
     for pattern, read in (
         (
@@ -224,7 +200,7 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Span]], .
             _month_or_day,
         ),
         (rf"\b(?P<month>{_MONTH})\b\.?(?P<day>),? (?:of )?(?P<year>{_YEAR})\b", _month_or_day),
-        (r"半年(?:以)?前|\bhalf a year ago\b", lambda _, today: _about_months_ago(today, 6)),
+        (r"半年(?:以)?前|\bhalf a year ago\b", _half_a_year_ago),
         (
             rf"\b(?P<count>{_NUMBER}) (?P<unit>days?|weeks?|months?|years?) ago\b",
             _ago,
@@ -244,7 +220,7 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Span]], .
         (r"(?P<which>上上|上|这|本)(?:个)?(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天])", _weekday_of_week),
         (
             r"\b(?P<near>today|tonight|yesterday)\b|(?P<han>大前天|前天|昨天|昨晚|今天)",
-            lambda match, today: _days(today - timedelta(days=_NEAR[match["near"] or match["han"]]), 1),
+            _near_day,
         ),
         (
             rf"\b(?:in|during|since|of|year) (?P<year>{_YEAR})\b{_NO_VERSION}|(?P<han>{_YEAR})年",
