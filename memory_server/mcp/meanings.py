@@ -136,12 +136,11 @@ _PREFIX = re.compile(r"^(?:.*(?:__|[.:/])|mcp_[a-z0-9]+_(?=[a-z]+_))")
 
 def tool_for(name: str, listed: Collection[str]) -> str | None:
     """The listed tool that a wrong name probably means: by its letters, by its words, then by its spelling."""
-    forms = (fold(name), fold(_PREFIX.sub("", name)))
-    same = [tool for tool in listed if fold(tool) in forms]
+    same = [tool for tool in listed if is_spelled(name, tool)]
     if same:
         return same[0]
     tools = _by_words(name)
-    return first(tools, listed) if tools else meant(name, list(listed))
+    return first(tools, listed) if tools else meant(_PREFIX.sub("", name), list(listed))
 
 
 def meant_tool(name: str, listed: Collection[str]) -> str | None:
@@ -153,7 +152,7 @@ def meant_tool(name: str, listed: Collection[str]) -> str | None:
     if same:
         return same[0] if len(same) == 1 else None
     vocabulary = {*VERBS, *NOUNS, *OWN_WORDS, *_OF_MEMORY}
-    return tool_for(_PREFIX.sub("", name), listed) if vocabulary.issuperset(words) else None
+    return tool_for(name, listed) if vocabulary.issuperset(words) else None
 
 
 def is_spelled(name: str, tool: str) -> bool:
@@ -198,8 +197,7 @@ def _by_words(name: str) -> Sequence[str]:
     for word, tools in CHINESE.items():
         if word in name:
             return tools
-    words = [word.lower() for word in _WORD.findall(name)]
-    words = [word for word in words if word not in _NO_WORDS]
+    words = [word for word in _words(name) if word not in _NO_WORDS]
     for word in words:
         if word in OWN_WORDS:
             return OWN_WORDS[word]

@@ -95,13 +95,12 @@ class Work:
             ToolError: the arguments are wrong; the message says what mends them.
         """
         other_name = bool(name) and not meanings.is_spelled(name, tool.name)
-        notes = [f"`{name}` was read as `{tool.name}`."] if other_name else []
+        notes = (f"`{name}` was read as `{tool.name}`.",) if other_name else ()
         try:
             return await tool.call(arguments, caller, self.notices, notes)
         except ArgumentsRefusedError as error:
             logger.info("%s was refused: %s", tool.name, type(error).__name__)
-            why = self.why_not(name, arguments) if other_name else self._mended(tool, error, arguments)
-            raise refusal(why) from error
+            raise refusal("\n".join((*notes, self._mended(tool, error, arguments)))) from error
 
     def why_not(self, name: str, arguments: dict[str, Any]) -> str:
         """Say why there is no such tool here, and which one to call."""

@@ -86,6 +86,11 @@ def test_what_finds_is_recall_where_it_is_listed(name: str) -> None:
     assert meanings.tool_for(name, ["memory_search", "memory_store"]) == "memory_search"
 
 
+def test_the_prefix_of_a_client_is_no_word_of_the_name(tools: dict[str, Tool]) -> None:
+    assert meanings.tool_for("graph.add_fact", tools) == "write_memory"
+    assert meanings.tool_for("mcp__reminders__memory_stor", tools) == "memory_store"
+
+
 @pytest.mark.parametrize("name", ["forget", "remember", "resume", "link_memories", "set_fact"])
 def test_only_listed_tools_are_suggested(name: str) -> None:
     assert meanings.tool_for(name, ["memory_get"]) is None
@@ -197,6 +202,15 @@ async def test_a_harmless_tool_is_run_under_a_name_that_means_it(server: Servers
         memory = (await call(client, "functions.memory_get", ids="#1"))["memories"][0]
         assert (memory["type"], memory["metadata"]) == ("observation", {"source": "the wiki"})
         await refusal(client, "fly_to_the_moon", text="now")
+
+
+async def test_a_refused_call_under_another_name_is_told_what_was_wrong(server: Servers) -> None:
+    async with server() as client:
+        text = await refusal(client, "store_memory", text="The port is 5433", importance="purple")
+        assert text.startswith(
+            "`store_memory` was read as `memory_store`.\n"
+            'importance: must be a whole number, 1-10, got "purple"\nThis call works without `importance`: memory_store'
+        )
 
 
 async def test_messages_are_typed_in_each_schema(client: Client) -> None:
