@@ -9,8 +9,7 @@ from memory_server.cli.handles import HandleType, memory_of
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import verb
 from memory_server.domain.handles import Handle
-from memory_server.domain.memory import Memory, MemoryChange, MemoryId
-from memory_server.errors import Mend, NotFound
+from memory_server.domain.memory import MemoryChange, MemoryId
 from memory_server.mcp.tools.fields import Content, Importance, Project, Tags
 from memory_server.settings import Settings
 
@@ -69,12 +68,9 @@ def edit_command(
 
 def _edited(services: "Services", id: MemoryId) -> MemoryChange:
     """Let the person change the text in the editor."""
-    read = services.memories.get([id])
-    if not read.found:
-        raise NotFound(f"No memory {id}.", Mend.FIND_MEMORY)
+    memory = services.memories.whole(id).memory
     if not output.asks():
         raise click.UsageError("There is no terminal for an editor. Give the new text with --text.")
-    memory: Memory = read.found[0].memory
     edited: Any = click.edit(memory.content + "\n", extension=".md")
     text = "" if edited is None else edited.strip()
     if not text or text == memory.content.strip():

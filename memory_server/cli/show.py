@@ -21,7 +21,6 @@ from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import verb
 from memory_server.domain.caller import Caller, Person
 from memory_server.domain.change import Action, Change, ChangeFilter, Kind
-from memory_server.domain.edge import Walk
 from memory_server.domain.fact import FactChange
 from memory_server.domain.handles import Handle
 from memory_server.domain.memory import MemoryId
@@ -103,15 +102,8 @@ def _found(services: "Services", handle: Handle, by: Caller) -> Shown:
 
 
 def _memory(services: "Services", id: MemoryId, by: Caller) -> ShownMemory:
-    read = services.memories.get([id])
-    if not read.found:
-        raise NotFound(f"No memory {id}.", Mend.FIND_MEMORY)
-    (detailed,) = read.found
-    near = services.graph.explore(id, 1, Walk())
-    texts = {node.memory.id: node.memory.content for node in near.nodes}
-    edges = [
-        NamedEdge(edge, texts[edge.other_end(id)]) for edge in near.edges if id in (edge.source, edge.target)
-    ]
+    detailed = services.memories.whole(id)
+    edges = [NamedEdge(edge, other.content) for edge, other in services.graph.edges_of(id)]
     return ShownMemory(detailed.memory, detailed.earlier, _history(services, Kind.MEMORY, id, by), edges)
 
 

@@ -118,6 +118,18 @@ class GraphService:
                 tuple(tx.skipped),
             )
 
+    def edges_of(self, id: MemoryId) -> list[tuple[Edge, Memory]]:
+        """Return the edges of a memory that hold now, each with the memory at its other end.
+
+        Raises:
+            NotFound: there is no such memory.
+        """
+        near = self.explore(id, 1, Walk())
+        memories = {node.memory.id: node.memory for node in near.nodes}
+        return [
+            (edge, memories[edge.other_end(id)]) for edge in near.edges if id in (edge.source, edge.target)
+        ]
+
     def hubs(self, limit: int) -> list[Memory]:
         """Return the memories that have most edges, most first."""
         with self.database.read() as tx:
@@ -202,7 +214,7 @@ def _alike(
     ranked = retrieval.alike(tx, memory.content, kind_search, replace(meaning, vectors=(vector,)))
     scores = {hit.item.thing.id: min(1.0, hit.score) for hit in ranked if hit.id != memory.id}
     scores = dict(list(scores.items())[:limit])
-    left = tx.embeddings.count_waiting(meaning.space_id, Embedded.MEMORIES)
+    left = tx.spaces.count_waiting(meaning.space_id, Embedded.MEMORIES)
     problems = [Problem(f"{left} memories are not embedded yet")] if left else []
     cosines = tx.embeddings.cosines(meaning.space_id, vector, [*scores, *also])
     return scores, {MemoryId(id): cosine for id, cosine in cosines.items()}, problems

@@ -13,7 +13,7 @@ from memory_server.domain.memory import Memory, MemoryChange, MemoryDraft, Memor
 from memory_server.domain.notice import LikelyUpdate, thing
 from memory_server.domain.secrets import refuse_secrets
 from memory_server.domain.similar import Compared
-from memory_server.errors import Invalid, Mend, NotFound, Problem
+from memory_server.errors import Invalid, Mend, NotFound, Problem, Unavailable
 from memory_server.nlp import Segmenter
 from memory_server.services import comparing, deleting, outdating, projects
 from memory_server.services.comparing import Written
@@ -151,6 +151,20 @@ class MemoryService:
         present = {memory.id for memory in memories}
         details = [Detailed(memory, tuple(earlier.get(memory.id, ()))) for memory in memories]
         return Read(details, [id for id in dict.fromkeys(ids) if id not in present], skipped)
+
+    def whole(self, id: MemoryId) -> Detailed:
+        """Return one memory as `get` does.
+
+        Raises:
+            NotFound: there is none.
+            Unavailable: it cannot be read.
+        """
+        read = self.get([id])
+        if read.found:
+            return read.found[0]
+        for problem in read.degraded:
+            raise Unavailable(problem.text, *problem.hints)
+        raise NotFound(f"No memory {id}.", Mend.FIND_MEMORY)
 
     def past(self, id: MemoryId) -> list[Past]:
         """Return the earlier texts of a memory with their times, newest first."""

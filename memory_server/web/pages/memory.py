@@ -5,11 +5,11 @@ from itertools import pairwise
 from starlette.responses import Response
 
 from memory_server.domain.change import ChangeFilter, Kind
-from memory_server.domain.edge import Edge, Relation, Walk
+from memory_server.domain.edge import Edge, Relation
 from memory_server.domain.forgetting import Forgotten
-from memory_server.domain.memory import Memory, MemoryChange, MemoryDraft, MemoryId, MemoryType
+from memory_server.domain.memory import MemoryChange, MemoryDraft, MemoryId, MemoryType
 from memory_server.domain.short_term import ShortTermId
-from memory_server.errors import Invalid, Mend, NotFound
+from memory_server.errors import Invalid
 from memory_server.language.text import clean
 from memory_server.web.view import Desk, Visit, back, differences, last_change
 
@@ -23,20 +23,17 @@ SIMILAR = 6
 
 def show(desk: Desk, visit: Visit) -> Response:
     services, id = desk.services, MemoryId(visit.path("id"))
-    memory = _get(desk, id)
+    memory = services.memories.whole(id).memory
     past = services.memories.past(id)
     texts = [memory.content, *(earlier.content for earlier in past)]
     steps = [
         (earlier, differences(old, new)) for earlier, (new, old) in zip(past, pairwise(texts), strict=True)
     ]
-    near = services.graph.explore(id, 1, Walk())
-    memories = {node.memory.id: node.memory for node in near.nodes}
-    edges = [(edge, memories[edge.other_end(id)]) for edge in near.edges if id in (edge.source, edge.target)]
     similar = services.graph.related(id, SIMILAR, graph=False, semantic=True)
     history = services.changes.select(ChangeFilter(kind=Kind.MEMORY, item=id), STEPS, visit.caller).changes
     return desk.render(
-        visit, "memory", memory=memory, steps=steps, edges=edges, similar=similar.near, history=history,
-        worse=[problem.text for problem in similar.degraded], types=MemoryType, relations=Relation,
+        visit, "memory", memory=memory, steps=steps, edges=services.graph.edges_of(id), similar=similar.near,
+        history=history, worse=[problem.text for problem in similar.degraded], types=MemoryType, relations=Relation,
     )  # fmt: skip
 
 
@@ -71,7 +68,7 @@ def show_said(desk: Desk, visit: Visit) -> Response:
 
 
 def edit(desk: Desk, visit: Visit) -> Response:
-    memory, form = _get(desk, MemoryId(visit.path("id"))), visit.form
+    memory, form = desk.services.memories.whole(MemoryId(visit.path("id"))).memory, visit.form
     content, tags, project = _text(form["content"]), _tags(form["tags"]), clean(form["project"])
     type, importance = MemoryType(form["type"]), int(form["importance"])
     if not 1 <= importance <= 10:
@@ -108,7 +105,7 @@ def disconnect(desk: Desk, visit: Visit) -> Response:
 
 def supersede(desk: Desk, visit: Visit) -> Response:
     """A new memory with the project, type, tags and importance of the old one takes its place."""
-    old = _get(desk, MemoryId(visit.path("id")))
+    old = desk.services.memories.whole(MemoryId(visit.path("id"))).memory
     draft = MemoryDraft(_text(visit.form["content"]), old.type, old.project or "", old.tags, old.importance)
     stored = desk.services.memories.store(draft, None, visit.caller, supersedes=old.id)
     return back(f"/memory/{stored.memory.id}", done="superseded")
@@ -134,13 +131,6 @@ def _forgotten(desk: Desk, kind: Kind, id: int, done: Forgotten) -> Response:
     if done.undo_until is None:
         return back("/", done="erased")
     return back("/", done="not_erased" if done.refused else "forgotten", undo=last_change(desk, kind, id))
-
-
-def _get(desk: Desk, id: MemoryId) -> Memory:
-    memories = desk.services.memories.get([id]).found
-    if not memories:
-        raise NotFound(f"No memory {id}.", Mend.FIND_MEMORY)
-    return memories[0].memory
 
 
 def _purges(visit: Visit) -> bool:
