@@ -15,12 +15,12 @@ from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter, Memory
 from memory_server.domain.ranking import K1, B
 from memory_server.postgres import filters, surroundings, terms
-from memory_server.postgres.embedded import DAY, TABLES, from_bytes
+from memory_server.postgres.embedded import DAY, from_bytes
 from memory_server.postgres.surroundings import ProposedTexts
 from memory_server.postgres.tx import Tx, Value
 from memory_server.storage import memory_rows
 from memory_server.storage.candidates import Posting, Postings, Proposal, Utterances, first_passing
-from memory_server.storage.vectors import TextFilter
+from memory_server.storage.vectors import TABLES, TextFilter
 
 MOST_ROWS = 20_000
 """Newest texts of one term that are read. A word that more texts hold decides little."""

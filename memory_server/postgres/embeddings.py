@@ -1,39 +1,31 @@
-"""The spaces, their vectors, and the queue of texts that wait for an embedding."""
+"""The vectors of texts, and the queue of texts that wait for an embedding."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from memory_server.domain import parts
-from memory_server.domain.embedding import Embedded, Space, Vector
+from memory_server.domain.embedding import Embedded, Vector
 from memory_server.domain.memory import Filter
 from memory_server.postgres import filters
-from memory_server.postgres.embedded import DAY, TABLES, as_text, from_bytes
+from memory_server.postgres.embedded import DAY, as_text, from_bytes
 from memory_server.postgres.nearest import NearestQuery, cosine
 from memory_server.postgres.tx import PendingRows, Tx, Value
 from memory_server.storage.vectors import (
+    BY_SPACE,
     MOST_OF_A_PERIOD,
     SEARCHING,
-    SPACE_COLUMNS,
-    SPACE_FIELDS,
+    TABLES,
     Effort,
     KnownSpace,
     TextFilter,
     Waiting,
     best_cosines,
     first_missing,
-    space_of_row,
 )
 
 MOST_INDEXED_AT_ONCE = 100_000
 """Vectors of a table, up to which a server builds its index: that takes less than half a minute, in which nobody can
 write to the table."""
-
-
-def _every_table() -> Iterator[str]:
-    """Name all tables of vectors, and all queues."""
-    for tables in TABLES.values():
-        yield from (*tables.embedded.values(), tables.queue)
-    yield "part_embeddings"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,84 +34,12 @@ class Embeddings:
 
     tx: Tx
 
-    def spaces(self) -> list[KnownSpace]:
-        rows = self.tx.rows(
-            f"""
-            SELECT id, state, {SPACE_COLUMNS}
-            FROM spaces
-            WHERE state <> 'retired'
-            ORDER BY state = 'active' DESC, id
-            """
-        )
-        return [space_of_row(row) for row in rows]
+    def make_index(self, dimensions: int) -> None:
+        self.tx.send("SELECT index_vectors(%s, %s)", (dimensions, MOST_INDEXED_AT_ONCE))
 
-    def open_space(self, space: Space) -> KnownSpace:
-        known_spaces = self.spaces()
-        for known_space in known_spaces:
-            if known_space.space.fingerprint == space.fingerprint:
-                return known_space
-        state = "building" if known_spaces else "active"
-        (id,) = self.tx.one(
-            f"""
-            INSERT INTO spaces (state, created_at, {SPACE_COLUMNS})
-            VALUES (%s, %s, {", ".join("%s" for _ in SPACE_FIELDS)})
-            ON CONFLICT (tenant_id, fingerprint) DO UPDATE SET state = excluded.state
-            RETURNING id
-            """,
-            (state, self.tx.now, *astuple(space)),
-        )
-        for tables in TABLES.values():
-            self.tx.send(
-                f"""
-                INSERT INTO {tables.queue} (space_id, {tables.id}, queued_at)
-                SELECT %s, id, %s FROM {tables.source}
-                ON CONFLICT (tenant_id, space_id, {tables.id}) DO UPDATE SET queued_at = excluded.queued_at
-                """,
-                (id, self.tx.now),
-            )
-        self.tx.send("SELECT index_vectors(%s, %s)", (space.dimensions, MOST_INDEXED_AT_ONCE))
-        return KnownSpace(id, state, space)
-
-    def activate(self, id: int) -> None:
-        self._retire("state <> 'retired' AND id <> %s", id)
-        self.tx.send("UPDATE spaces SET state = 'active' WHERE id = %s", (id,))
-
-    def lease(self, id: int, holder: str, until: str) -> bool:
-        return bool(
-            self.tx.execute(
-                """
-                UPDATE spaces
-                SET lease_holder = %s, lease_until = %s
-                WHERE id = %s AND (
-                    lease_holder IS NULL OR lease_holder = %s OR lease_until < %s OR lease_until > %s
-                )
-                """,
-                (holder, until, id, holder, self.tx.now, until),
-            )
-        )
-
-    def release(self, id: int, holder: str) -> None:
-        self.tx.send(
-            "UPDATE spaces SET lease_holder = NULL, lease_until = NULL WHERE id = %s AND lease_holder = %s",
-            (id, holder),
-        )
-
-    def abandon(self) -> None:
-        self._retire("state = 'building' AND coalesce(lease_until, '') < %s", self.tx.now)
-
-    def _retire(self, which: str, value: Value) -> None:
-        """Retire the spaces that a clause names."""
-        for table in _every_table():
-            self.tx.send(
-                f"DELETE FROM {table} WHERE space_id IN (SELECT id FROM spaces WHERE {which})", (value,)
-            )
-        self.tx.send(f"UPDATE spaces SET state = 'retired' WHERE {which}", (value,))
-
-    def in_use(self, space_id: int) -> bool:
-        return (
-            self.tx.value("SELECT 1 FROM spaces WHERE id = %s AND state <> 'retired'", (space_id,))
-            is not None
-        )
+    def delete_all(self, space_id: int) -> None:
+        for table in BY_SPACE:
+            self.tx.send(f"DELETE FROM {table} WHERE space_id = %s", (space_id,))
 
     def prepare(self, space: KnownSpace) -> bool:  # noqa: ARG002
         """Read nothing: the index of the vectors is in the database."""
@@ -141,37 +61,6 @@ class Embeddings:
         return [
             Waiting(kind, id, tuple(text.encode() for text in texts), start) for id, start, *texts in rows
         ]
-
-    def count_waiting(self, space_id: int, *kinds: Embedded) -> int:
-        counts = [
-            f"(SELECT count(*) FROM {TABLES[kind].queue} WHERE space_id = %(space)s)"
-            for kind in kinds or Embedded
-        ]
-        return int(self.tx.value(f"SELECT {' + '.join(counts)}", {"space": space_id}))
-
-    def count_embedded(self, space_id: int, project: str | None = None) -> int:
-        count = self.tx.value(
-            """
-            SELECT
-                (
-                    SELECT coalesce(sum(number), 0)
-                    FROM memory_counts
-                    WHERE %(project)s::text IS NULL OR project = %(project)s
-                ) - (
-                    SELECT count(*)
-                    FROM embedding_queue AS q
-                    WHERE space_id = %(space)s AND (
-                        %(project)s::text IS NULL OR EXISTS (
-                            SELECT 1
-                            FROM memories AS m
-                            WHERE m.id = q.memory_id AND coalesce(m.project, '') = %(project)s
-                        )
-                    )
-                )
-            """,
-            {"space": space_id, "project": project},
-        )
-        return int(count)
 
     def insert(self, space_id: int, embedded: Waiting, vectors: Sequence[Vector]) -> bool:
         return bool(self._insert(space_id, embedded, vectors).rows())

@@ -8,9 +8,16 @@ from memory_server.domain.embedding import Embedded, Vector
 from memory_server.domain.fact import FactFilter
 from memory_server.domain.memory import Filter
 from memory_server.postgres import filters
-from memory_server.postgres.embedded import TABLES, as_text
+from memory_server.postgres.embedded import as_text
 from memory_server.postgres.tx import PendingRows, Tx
-from memory_server.storage.vectors import Effort, TextFilter, best_cosines
+from memory_server.storage.vectors import (
+    PARTS,
+    TABLES,
+    Effort,
+    TextFilter,
+    VectorSource,
+    best_cosines,
+)
 
 EXACT: Final = 5_000
 """Up to so many texts every vector is compared: some 20 ms."""
@@ -23,9 +30,7 @@ much as a comparison. So both cost the same where rows² = 4,000 x all."""
 MANY: Final = 50_000
 """The texts that a filter lets pass are counted up to this number; where there are as many, the index is used."""
 
-PARTS: Final = "part_embeddings"
-
-INDEXED: Final = ("embeddings", PARTS, "fact_embeddings", "turn_embeddings", "turn_message_embeddings")
+INDEXED: Final = ("embeddings", PARTS.table, "fact_embeddings", "turn_embeddings", "turn_message_embeddings")
 """The tables that have an index, as the function `index_vectors` makes them. Short-term memories come and go, and each
 conversation has few."""
 
@@ -49,16 +54,7 @@ class NearestQuery:
 
     def cosines(self) -> dict[int, float]:
         """Return the cosines by text, best first. All statements, one for each table of vectors, are sent at once."""
-        tables = TABLES[self.kind]
-        sources = {
-            table: (f"{table} AS e JOIN {tables.source} AS m ON m.id = e.{tables.id}", f"e.{tables.id}")
-            for table in tables.embedded.values()
-        }
-        if self.kind is Embedded.MEMORIES:
-            sources[PARTS] = (
-                f"{PARTS} AS e JOIN memory_parts AS p ON p.id = e.part_id JOIN memories AS m ON m.id = p.memory_id",
-                "e.part_id",
-            )
+        sources = [*TABLES[self.kind].vectors, *([PARTS] if self.kind is Embedded.MEMORIES else [])]
         self.tx.send(
             """
             SELECT
@@ -68,8 +64,8 @@ class NearestQuery:
             (str(min(1_000, self._chosen)),),
         )
         answers = [
-            self._chosen_by_index(table, source, id) if table in INDEXED else self._all(source, id)
-            for table, (source, id) in sources.items()
+            self._chosen_by_index(source) if source.table in INDEXED else self._all(source)
+            for source in sources
         ]
         return best_cosines(chain.from_iterable(answer.rows() for answer in answers), self.limit)
 
@@ -78,13 +74,13 @@ class NearestQuery:
         """Number of vectors that the index chooses."""
         return max(self.effort.chosen, 2 * self.limit)
 
-    def _all(self, source: str, id: str) -> PendingRows:
-        """Compare every vector of `source`."""
+    def _all(self, source: VectorSource) -> PendingRows:
+        """Compare every vector of a table."""
         clauses, values = filters.conditions(self.filter, self.tx.now)
         return self.tx.ask(
             f"""
-            SELECT {id}, {cosine("e.vector")}
-            FROM {source}
+            SELECT {source.id}, {cosine("e.vector")}
+            FROM {source.joined}
             WHERE {" AND ".join(["e.space_id = %s", *clauses])}
             ORDER BY 2 DESC NULLS LAST, 1 DESC
             LIMIT %s
@@ -92,21 +88,22 @@ class NearestQuery:
             (as_text(self.query), self.space_id, *values, self.limit),
         )
 
-    def _chosen_by_index(self, table: str, source: str, id: str) -> PendingRows:
+    def _chosen_by_index(self, source: VectorSource) -> PendingRows:
         """Let the index choose candidates where there are many; cosine ranks them."""
+        table, id, joined = source.table, source.id, source.joined
         text, dimensions = as_text(self.query), len(self.query)
         clauses, values = filters.conditions(self.filter, self.tx.now)
         where = " AND ".join(["e.space_id = %s", *clauses])
-        small_source, small_where = source, where
-        if table != PARTS:  # to look for an array of ids takes half the time of a join
+        small_source, small_where = joined, where
+        if source is not PARTS:  # to look for an array of ids takes half the time of a join
             small_source, small_where = f"{table} AS e", "e.space_id = %s"
             if clauses:
                 texts = f"SELECT m.id FROM {TABLES[self.kind].source} AS m WHERE {' AND '.join(clauses)}"
                 small_where += f" AND {id} = ANY (ARRAY({texts}))"
             else:
-                source = small_source
+                joined = small_source
         count, count_values = self._number()
-        rows = "least(rows, nullif(c.reltuples, -1))" if table == PARTS else "rows"
+        rows = "least(rows, nullif(c.reltuples, -1))" if source is PARTS else "rows"
         return self.tx.ask(
             f"""
             WITH size AS MATERIALIZED (
@@ -122,7 +119,7 @@ class NearestQuery:
                 SELECT id, vector
                 FROM (
                     SELECT {id} AS id, e.vector
-                    FROM {source}
+                    FROM {joined}
                     WHERE {where} AND vector_dims(e.vector) = {dimensions}
                         AND (SELECT is_small FROM size) IS NOT TRUE
                     ORDER BY e.vector::halfvec({dimensions}) <=> %s::halfvec({dimensions})

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from memory_server.domain import parts
 from memory_server.domain.memory import Filter
 from memory_server.postgres import filters
-from memory_server.postgres.embedded import TABLES
 from memory_server.postgres.tx import Tx
 from memory_server.storage.candidates import Postings, Proposal, Utterances
 from memory_server.storage.candidates import lines as lines_of
+from memory_server.storage.vectors import TABLES
 
 _PROPOSED = "current_setting('memory.proposed')"
 """Setting of the transaction in which `ask_chosen` leaves the proposed ids."""

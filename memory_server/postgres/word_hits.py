@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memory_server.domain import parts
-from memory_server.domain.fact import Fact, FactFilter, Home
+from memory_server.domain.fact import Fact, Home
 from memory_server.domain.ranking import K1, B
-from memory_server.postgres import filters
 from memory_server.postgres.spelling import spelled
 from memory_server.postgres.terms import lookup, lookups
 from memory_server.postgres.tx import PendingRows, Tx
@@ -61,43 +60,6 @@ class WordHits:
                 [lookup.phrases for _, lookup in numbered_lookups],
             ),
         )
-
-    def newer(self, index: Index, ids: Sequence[int], moment: str) -> list[int]:
-        table, column = WRITTEN_AT[index]
-        rows = self.tx.rows(
-            f"SELECT id FROM {table} WHERE id = ANY (%s::bigint[]) AND {column} > %s ORDER BY id",
-            (list(ids), moment),
-        )
-        return [id for (id,) in rows]
-
-    def own_memories(self, ids: Sequence[int], project: str) -> set[int]:
-        rows = self.tx.rows(
-            """
-            SELECT id
-            FROM memories
-            WHERE id = ANY (%s::bigint[]) AND coalesce(project, '') IN ('', %s) AND lasts(metadata, %s)
-            """,
-            (list(ids), project, self.tx.now),
-        )
-        return {id for (id,) in rows}
-
-    def own_turns(self, ids: Sequence[int], project: str) -> set[int]:
-        rows = self.tx.rows(
-            "SELECT id FROM turns WHERE id = ANY (%s::bigint[]) AND project IN ('', %s)", (list(ids), project)
-        )
-        return {id for (id,) in rows}
-
-    def own_facts(self, ids: Sequence[int], homes: Sequence[Home]) -> set[int]:
-        clauses, values = filters.conditions(FactFilter(tuple(homes), None, None), self.tx.now)
-        rows = self.tx.rows(
-            f"""
-            SELECT m.id
-            FROM facts AS m
-            WHERE {" AND ".join(["m.id = ANY (%s::bigint[])", *clauses])}
-            """,
-            (list(ids), *values),
-        )
-        return {id for (id,) in rows}
 
     def mentioned_facts(self, homes: Sequence[Home], terms: Sequence[str], limit: int) -> list[Fact]:
         where, values = within(homes)

@@ -127,7 +127,7 @@ class Embedders:
 
     def _spaces(self) -> list[KnownSpace]:
         with self._database.read() as tx:
-            return tx.embeddings.spaces()
+            return tx.spaces.select()
 
     def _refuse_slow(self, embedder: Embedder) -> None:
         """After it failed a call, an embedder must show that it is fast enough: else each call would wait in vain."""
@@ -140,10 +140,10 @@ class Embedders:
         """Give the embedder its space, and abandon a switch of embedders that no process continues."""
         if space not in spaces:
             with self._database.write() as tx:
-                tx.embeddings.open_space(space)
+                tx.spaces.open(space)
         elif len(spaces) > 1 and spaces[0] == space:
             with self._database.write() as tx:
-                tx.embeddings.abandon()
+                tx.spaces.abandon()
 
     def _embedder_of(self, space: Space) -> Embedder | Problem:
         """Return the embedder of a space, loaded once at need; or why it cannot be had here."""

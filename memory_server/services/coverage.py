@@ -32,12 +32,12 @@ def stored_coverage(database: Database) -> Coverage:
     Before a model has made any, all memories wait.
     """
     with database.read() as tx:
-        spaces = tx.embeddings.spaces()
+        spaces = tx.spaces.select()
         if not spaces:
             return Coverage("none", 0, tx.memory_counts.total(), None)
         return _coverage(tx, spaces[0].id, spaces[0].space, None)
 
 
 def _coverage(tx: Tx, space_id: int, space: Space, project: str | None) -> Coverage:
-    embedded = tx.embeddings.count_embedded(space_id, project)
-    return Coverage(name(space), embedded, tx.embeddings.count_waiting(space_id, Embedded.MEMORIES), None)
+    embedded = tx.spaces.count_embedded(space_id, project)
+    return Coverage(name(space), embedded, tx.spaces.count_waiting(space_id, Embedded.MEMORIES), None)

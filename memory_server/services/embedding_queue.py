@@ -132,7 +132,7 @@ class EmbeddingQueue:
         for anew in (False, True):
             meaning = self.meaning(texts, anew, max(FAIR, ends - time.monotonic()))
             with self.database.read() as tx:
-                if anew or isinstance(meaning, Unanswered) or tx.embeddings.in_use(meaning.space_id):
+                if anew or isinstance(meaning, Unanswered) or tx.spaces.in_use(meaning.space_id):
                     return ask(tx, meaning)
         raise AssertionError("the second try always answers")
 

@@ -78,7 +78,7 @@ class Filling:
         """Let another process go on at once. Called when the work stops."""
         if self._leased is not None:
             with self._database.write() as tx:
-                tx.embeddings.release(self._leased, self._holder)
+                tx.spaces.release(self._leased, self._holder)
 
     def embed_first(self) -> None:
         """Embed what was stored before the embedder was ready, if that is little: the first search waits for it."""
@@ -124,18 +124,18 @@ class Filling:
     def _activate(self, known_space: KnownSpace) -> None:
         """Activate a space, unless another process has retired it: its queue is empty then, but so are its vectors."""
         with self._database.write() as tx:
-            in_use = any(space.id == known_space.id for space in tx.embeddings.spaces())
-            if in_use and tx.embeddings.count_waiting(known_space.id) == 0:
-                tx.embeddings.activate(known_space.id)
+            in_use = any(space.id == known_space.id for space in tx.spaces.select())
+            if in_use and tx.spaces.count_waiting(known_space.id) == 0:
+                tx.spaces.activate(known_space.id)
                 logger.info("searches now use %s", name(known_space.space))
 
     def _count_waiting(self, space_id: int) -> int:
         with self._database.read() as tx:
-            return tx.embeddings.count_waiting(space_id)
+            return tx.spaces.count_waiting(space_id)
 
     def _take_lease(self, space_id: int) -> bool:
         with self._database.write() as tx:
-            is_leased = tx.embeddings.lease(space_id, self._holder, timestamp(self._clock() + LEASE))
+            is_leased = tx.spaces.lease(space_id, self._holder, timestamp(self._clock() + LEASE))
         self._leased = space_id if is_leased else None
         return is_leased
 

@@ -189,7 +189,7 @@ def open_ones(tx: Tx, caller: Caller) -> list[OpenQuestion]:
 def _is_answered(tx: Tx, question: OpenQuestion, caller: Caller) -> bool:
     for index, rows in shared_by(tx, sorted(domain.words(question.text))).items():
         covering = [id for id, share in rows.items() if share.mass >= ANSWERED * share.full]
-        newer = tx.word_hits.newer(index, covering, question.asked_at) if covering else []
+        newer = tx.written.since(index, covering, question.asked_at) if covering else []
         if newer and visible_to(tx, index, newer, caller):
             return True
     return False

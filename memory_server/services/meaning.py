@@ -50,7 +50,7 @@ class Fresh:
 
 def usable(tx: Tx, fresh: Fresh | None) -> Fresh | None:
     """Return the vectors, or None where another process has retired their space."""
-    return fresh if fresh is not None and tx.embeddings.in_use(fresh.space_id) else None
+    return fresh if fresh is not None and tx.spaces.in_use(fresh.space_id) else None
 
 
 def name(space: Space) -> str:

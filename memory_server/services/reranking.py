@@ -117,7 +117,7 @@ class Reranking:
             return answer, (Problem(f"ordered without the re-ranker: {scores.text}", scores.hints),)
         with queue.database.read() as tx:
             meaning = meanings[-1]
-            if isinstance(meaning, Meaning) and not tx.embeddings.in_use(meaning.space_id):
+            if isinstance(meaning, Meaning) and not tx.spaces.in_use(meaning.space_id):
                 return answer, ()
             return ask(tx, meaning, Order(dict(zip(order.texts, scores, strict=True)))), ()
 

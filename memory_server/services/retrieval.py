@@ -98,7 +98,7 @@ def without_meaning(tx: Tx, kinds: Sequence[Embedded], meaning: Meaning | Unansw
         return [Problem(f"found by words only: {meaning.problem.text}", meaning.problem.hints)]
     if meaning is None:
         return []
-    counts = tx.each([partial(tx.embeddings.count_waiting, meaning.space_id, kind) for kind in kinds])
+    counts = tx.each([partial(tx.spaces.count_waiting, meaning.space_id, kind) for kind in kinds])
     left = dict(zip(kinds, counts, strict=True))
     return [
         Problem(f"{number} {kind} are not embedded yet and were found by words only")

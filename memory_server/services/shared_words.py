@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from memory_server.domain import fact_text, parts, reminding
 from memory_server.domain.caller import Caller
-from memory_server.domain.fact import homes
+from memory_server.domain.embedding import Embedded
+from memory_server.domain.fact import FactFilter, homes
 from memory_server.domain.injection import Injected
 from memory_server.domain.memory import MemoryId
 from memory_server.domain.reminding import Shared
@@ -89,8 +90,9 @@ def visible_to(tx: Tx, index: Index, ids: Sequence[int], caller: Caller) -> set[
         return set()
     match index:
         case Index.MEMORY:
-            return tx.word_hits.own_memories(ids, caller.project.name)
+            return tx.memories.own(ids, caller.project.name)
         case Index.TURN:
-            return tx.word_hits.own_turns(ids, caller.project.name)
+            return tx.turns.own(ids, caller.project.name)
         case Index.FACT:
-            return tx.word_hits.own_facts(ids, homes(None, caller))
+            own = FactFilter(tuple(homes(None, caller)))
+            return tx.candidates.passing(Embedded.FACTS, ids, own)

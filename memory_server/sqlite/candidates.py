@@ -15,13 +15,12 @@ from memory_server.domain import parts
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter, Memory, MemoryId
 from memory_server.sqlite import filters, sign_bits
-from memory_server.sqlite.embedded import TABLES
 from memory_server.sqlite.tx import Tx, Value
 from memory_server.sqlite.words import quoted
 from memory_server.storage.candidates import Posting, Postings, Proposal, Utterances, first_passing, lines
 from memory_server.storage.tables.memories import Memories
 from memory_server.storage.tables.memory_counts import MemoryCounts
-from memory_server.storage.vectors import TextFilter
+from memory_server.storage.vectors import TABLES, TextFilter
 
 MOST_ROWS = 20_000
 """Rows of one term that are read, the newest: 20 ms. A word that more texts hold decides little."""
@@ -186,10 +185,10 @@ class Candidates:
                 iif(instr("end", '?') OR instr("end", '？'), "end", ''),
                 seconds
             FROM (
-                SELECT id, substr({tables.text}, 1, 40) AS start, substr({tables.text}, -3) AS "end",
+                SELECT m.id, substr({tables.text}, 1, 40) AS start, substr({tables.text}, -3) AS "end",
                     86400 * ifnull(julianday({tables.moment}), 0) AS seconds
-                FROM {tables.source}
-                WHERE id IN (SELECT value FROM json_each(?))
+                FROM {tables.source} AS m
+                WHERE m.id IN (SELECT value FROM json_each(?))
             )
             ORDER BY id
             """,
@@ -200,7 +199,7 @@ class Candidates:
     def containing(self, kind: Embedded, text: str, limit: int) -> list[int]:
         tables = TABLES[kind]
         rows = self.tx.rows(
-            f"SELECT id FROM {tables.source} WHERE instr({tables.text}, ?) > 0 ORDER BY id DESC LIMIT ?",
+            f"SELECT m.id FROM {tables.source} AS m WHERE instr({tables.text}, ?) > 0 ORDER BY m.id DESC LIMIT ?",
             (text, limit),
         )
         return [id for (id,) in rows]

@@ -16,9 +16,9 @@ from memory_server.call.places import Places
 from memory_server.domain.embedding import Embedded, Vector
 from memory_server.domain.memory import Filter
 from memory_server.sqlite import bit_rows
-from memory_server.sqlite.embedded import TABLES
 from memory_server.sqlite.signs import Signs
 from memory_server.sqlite.tx import Tx
+from memory_server.storage.vectors import PARTS, TABLES
 
 HELD_FROM = 2_000
 """A space with so many rows is not copied: they are read in 1 ms."""
@@ -43,10 +43,8 @@ _BLOCK = 131_072
 
 MEMORIES = bit_rows.MemoryBits()
 
-PARTS = "part_embeddings"
-
 VECTOR_TABLES = (
-    (PARTS, "part_id"),
+    (PARTS.table, "part_id"),
     *(
         (table, tables.id)
         for kind, tables in TABLES.items()

@@ -1,12 +1,10 @@
 """Finds the texts that hold words, by the word indices."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memory_server.domain import parts
-from memory_server.domain.fact import Fact, FactFilter, Home
-from memory_server.sqlite import filters
+from memory_server.domain.fact import Fact, Home
 from memory_server.sqlite.tx import Tx
 from memory_server.sqlite.words import any_of, quoted
 from memory_server.storage import fact_rows
@@ -39,45 +37,6 @@ class WordHits:
     def hits(self, terms: Sequence[str]) -> tuple[int, list[dict[Index, list[int]]]]:
         total = sum(self.count(index) for index in Index)
         return total, [{index: self.holding(index, term) for index in Index} for term in terms]
-
-    def newer(self, index: Index, ids: Sequence[int], moment: str) -> list[int]:
-        table, column = WRITTEN_AT[index]
-        rows = self.tx.rows(
-            f"SELECT id FROM {table} WHERE id IN (SELECT value FROM json_each(?)) AND {column} > ?",
-            (json.dumps(list(ids)), moment),
-        )
-        return [id for (id,) in rows]
-
-    def own_memories(self, ids: Sequence[int], project: str) -> set[int]:
-        rows = self.tx.rows(
-            """
-            SELECT id
-            FROM memories
-            WHERE id IN (SELECT value FROM json_each(?)) AND ifnull(project, '') IN ('', ?)
-                AND (metadata = '{}' OR ifnull(julianday(json_extract(metadata, '$.expires_at')) > julianday(?), 1))
-            """,
-            (json.dumps(list(ids)), project, self.tx.now),
-        )
-        return {id for (id,) in rows}
-
-    def own_turns(self, ids: Sequence[int], project: str) -> set[int]:
-        rows = self.tx.rows(
-            "SELECT id FROM turns WHERE id IN (SELECT value FROM json_each(?)) AND project IN ('', ?)",
-            (json.dumps(list(ids)), project),
-        )
-        return {id for (id,) in rows}
-
-    def own_facts(self, ids: Sequence[int], homes: Sequence[Home]) -> set[int]:
-        clauses, values = filters.conditions(FactFilter(tuple(homes), None, None), self.tx.now)
-        rows = self.tx.rows(
-            f"""
-            SELECT m.id
-            FROM facts AS m
-            WHERE {" AND ".join(["m.id IN (SELECT value FROM json_each(?))", *clauses])}
-            """,
-            (json.dumps(list(ids)), *values),
-        )
-        return {id for (id,) in rows}
 
     def mentioned_facts(self, homes: Sequence[Home], terms: Sequence[str], limit: int) -> list[Fact]:
         where, values = within(homes)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from memory_server.storage.facts import LeadingFacts
     from memory_server.storage.health import Health
     from memory_server.storage.memories import Peers, Standing
-    from memory_server.storage.projects import Projects, WritableProjects
+    from memory_server.storage.projects import Directory, Projects, WritableDirectory, WritableProjects
+    from memory_server.storage.spaces import Spaces, WritableSpaces
     from memory_server.storage.tables.call_counts import CallCounts, WritableCallCounts
     from memory_server.storage.tables.changes import Changes, WritableChanges
     from memory_server.storage.tables.choosing import Choosing
@@ -117,6 +118,7 @@ class Tx:
     conversations: "TableOf[Conversations]" = TableOf()
     copied: "TableOf[Copied]" = TableOf()
     digests: "TableOf[Digests]" = TableOf()
+    directory: "TableOf[Directory]" = TableOf()
     edges: "TableOf[Edges]" = TableOf()
     embeddings: "TableOf[Embeddings]" = TableOf()
     erasures: "TableOf[Erasures]" = TableOf()
@@ -141,6 +143,7 @@ class Tx:
     projects: "TableOf[Projects]" = TableOf()
     server_days: "TableOf[ServerDays]" = TableOf()
     short_term: "TableOf[ShortTerm]" = TableOf()
+    spaces: "TableOf[Spaces]" = TableOf()
     standing: "TableOf[Standing]" = TableOf()
     timeline: "TableOf[Timeline]" = TableOf()
     token_vectors: "TableOf[TokenVectors]" = TableOf()
@@ -162,6 +165,7 @@ class WriteTx(Tx):
     changes: "TableOf[WritableChanges]" = TableOf()
     conversations: "TableOf[WritableConversations]" = TableOf()
     digests: "TableOf[WritableDigests]" = TableOf()
+    directory: "TableOf[WritableDirectory]" = TableOf()
     edges: "TableOf[WritableEdges]" = TableOf()
     embeddings: "TableOf[WritableEmbeddings]" = TableOf()
     erasures: "TableOf[WritableErasures]" = TableOf()
@@ -180,6 +184,7 @@ class WriteTx(Tx):
     projects: "TableOf[WritableProjects]" = TableOf()
     server_days: "TableOf[WritableServerDays]" = TableOf()
     short_term: "TableOf[WritableShortTerm]" = TableOf()
+    spaces: "TableOf[WritableSpaces]" = TableOf()
     token_vectors: "TableOf[WritableTokenVectors]" = TableOf()
     tokens: "TableOf[WritableTokens]" = TableOf()
     trash: "TableOf[WritableTrash]" = TableOf()

@@ -1,8 +1,8 @@
-"""Spaces of embeddings, vectors, and the queue of what waits for them."""
+"""The vectors of texts, and the queue of what waits for them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, Protocol, TypeAlias
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeAlias
 
 from memory_server.domain import fact_text, parts
 from memory_server.domain.embedding import Embedded, Space, Vector
@@ -64,11 +64,20 @@ TextFilter: TypeAlias = Filter | FactFilter | SaidFilter
 
 
 @dataclass(frozen=True, slots=True)
+class VectorSource:
+    """A table of vectors; `joined` is its rows AS e with those of their texts AS m, and `id` the id of a text in it."""
+
+    table: str
+    joined: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
 class TextTables:
     """The table of a kind of texts, and the tables of their words, their vectors and their queue.
 
-    `text` and `moment`, when the text was said, are expressions; `id` is the column of the text's id in the other
-    tables. `embedded` has the expressions that are embedded, each with the table of its vectors.
+    `text` and `moment`, when the text was said, are expressions on the table AS m; `id` is the column of the text's id
+    in the other tables. `embedded` has the expressions that are embedded, each with the table of its vectors.
     """
 
     source: str
@@ -79,6 +88,70 @@ class TextTables:
     queue: str
     moment: str
 
+    @property
+    def vectors(self) -> list[VectorSource]:
+        return [
+            VectorSource(table, f"{table} AS e JOIN {self.source} AS m ON m.id = e.{self.id}", f"e.{self.id}")
+            for table in self.embedded.values()
+        ]
+
+
+_SAID = "coalesce(m.occurred_at, m.created_at)"
+_TURN = "m.summary || '\n' || m.message"
+_FACT = "m.key || '\n' || m.value"
+
+TABLES: Final = {
+    Embedded.MEMORIES: TextTables(
+        "memories",
+        "memory_words",
+        "m.content",
+        "memory_id",
+        {"m.content": "embeddings"},
+        "embedding_queue",
+        _SAID,
+    ),
+    Embedded.TURNS: TextTables(
+        "turns",
+        "turn_words",
+        _TURN,
+        "turn_id",
+        {"m.summary": "turn_embeddings", "m.message": "turn_message_embeddings"},
+        "turn_embedding_queue",
+        _SAID,
+    ),
+    Embedded.FACTS: TextTables(
+        "facts",
+        "fact_words",
+        _FACT,
+        "fact_id",
+        {_FACT: "fact_embeddings"},
+        "fact_embedding_queue",
+        "m.updated_at",
+    ),
+    Embedded.SHORT_TERM: TextTables(
+        "short_term_memories",
+        "short_term_words",
+        "m.text",
+        "memory_id",
+        {"m.text": "short_term_embeddings"},
+        "short_term_embedding_queue",
+        "m.said_at",
+    ),
+}
+
+PARTS: Final = VectorSource(
+    "part_embeddings",
+    "part_embeddings AS e JOIN memory_parts AS p ON p.id = e.part_id JOIN memories AS m ON m.id = p.memory_id",
+    "e.part_id",
+)
+"""The vectors of the parts of long memories, after the first."""
+
+BY_SPACE: Final = [
+    PARTS.table,
+    *(table for tables in TABLES.values() for table in (*tables.embedded.values(), tables.queue)),
+]
+"""The tables with the vectors and the queues of a space."""
+
 
 @dataclass(frozen=True, slots=True)
 class KnownSpace:
@@ -87,17 +160,6 @@ class KnownSpace:
     id: int
     state: str
     space: Space
-
-
-SPACE_FIELDS = [field.name for field in fields(Space)]
-SPACE_COLUMNS = ", ".join(SPACE_FIELDS)
-
-
-def space_of_row(row: Sequence[Any]) -> KnownSpace:
-    """Read a row of id, state and SPACE_COLUMNS; a file has 0 and 1 for flags."""
-    named = dict(zip(SPACE_FIELDS, row[2:], strict=True))
-    flags = {name: bool(named[name]) for name in ("chinese", "lexical")}
-    return KnownSpace(row[0], row[1], Space(**{**named, **flags}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,26 +212,10 @@ def first_missing(kind: Embedded, space_id: str, id: str) -> str:
 
 
 class Embeddings(Protocol):
-    """The spaces, their vectors, the bits that searches scan, and the queue of what is still to embed."""
-
-    def spaces(self) -> list[KnownSpace]:
-        """Every space that is in use, the active one first."""
-        ...
-
-    def in_use(self, space_id: int) -> bool:
-        """True while the space is not retired."""
-        ...
+    """The vectors of texts, the bits that searches scan, and the queue of what is still to embed."""
 
     def waiting(self, space_id: int, kind: Embedded, limit: int) -> list[Waiting]:
         """Return the rows that wait for their embedding, oldest first."""
-        ...
-
-    def count_waiting(self, space_id: int, *kinds: Embedded) -> int:
-        """Count the rows that wait: of these kinds, or of all."""
-        ...
-
-    def count_embedded(self, space_id: int, project: str | None = None) -> int:
-        """Count the memories of a project ('' is none), or of all, that do not wait for an embedding."""
         ...
 
     def nearest(
@@ -216,30 +262,12 @@ class Embeddings(Protocol):
 
 
 class WritableEmbeddings(Embeddings, Protocol):
-    def open_space(self, space: Space) -> KnownSpace:
-        """Return the space in use with this fingerprint; where there is none, open it and queue all memories for it.
-
-        The first space is active at once; a later one is building until `activate`.
-        """
+    def make_index(self, dimensions: int) -> None:
+        """Make the index of vectors with so many dimensions, where the store has one."""
         ...
 
-    def activate(self, id: int) -> None:
-        """Let searches use this space from now on, and delete the vectors of the one before it."""
-        ...
-
-    def lease(self, id: int, holder: str, until: str) -> bool:
-        """Take or renew the right to fill a space; false while another process holds it.
-
-        A lease that ends later than `until` was taken before the clock was set back, and counts as ended.
-        """
-        ...
-
-    def release(self, id: int, holder: str) -> None:
-        """End the lease, so that another process may go on at once."""
-        ...
-
-    def abandon(self) -> None:
-        """Retire the spaces that are building and that no process fills: remains of a switch that was abandoned."""
+    def delete_all(self, space_id: int) -> None:
+        """Delete the vectors of a space that is to be retired, and its queue."""
         ...
 
     def insert(self, space_id: int, embedded: Waiting, vectors: Sequence[Vector]) -> bool:

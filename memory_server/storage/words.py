@@ -40,22 +40,6 @@ class WordHits(Protocol):
         """
         ...
 
-    def newer(self, index: Index, ids: Sequence[int], moment: str) -> list[int]:
-        """Return the rows of these that were written after a moment."""
-        ...
-
-    def own_memories(self, ids: Sequence[int], project: str) -> set[int]:
-        """Return the memories of these that are of the project or of none, and have not expired."""
-        ...
-
-    def own_turns(self, ids: Sequence[int], project: str) -> set[int]:
-        """Return the turns of these that are of the project or of none."""
-        ...
-
-    def own_facts(self, ids: Sequence[int], homes: Sequence[Home]) -> set[int]:
-        """Return the facts of these that are in these scopes and not hidden by one of a narrower scope."""
-        ...
-
     def mentioned_facts(self, homes: Sequence[Home], terms: Sequence[str], limit: int) -> list[Fact]:
         """Return the facts of these scopes whose key or value holds any of these terms, best first."""
         ...

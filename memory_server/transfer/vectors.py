@@ -26,7 +26,7 @@ _TABLES: Final = {
 
 def spaces(tx: Tx) -> Iterator[SpaceRecord]:
     """Yield the models in use, by their fingerprint."""
-    for known_space in sorted(tx.embeddings.spaces(), key=lambda known_space: known_space.space.fingerprint):
+    for known_space in sorted(tx.spaces.select(), key=lambda known_space: known_space.space.fingerprint):
         yield SpaceRecord(**asdict(known_space.space))
 
 
@@ -44,7 +44,7 @@ def of_items(tx: Tx, kind: Embedded, ids: Sequence[int]) -> Vectors:
         rows += [(memories_by_part[part], space_id, vector) for part, space_id, vector in parts]
     if kind is Embedded.TURNS:
         rows += tx.whole_rows.vectors("turn_message_embeddings", "turn_id", ids)
-    fingerprints = {known_space.id: known_space.space.fingerprint for known_space in tx.embeddings.spaces()}
+    fingerprints = {known_space.id: known_space.space.fingerprint for known_space in tx.spaces.select()}
     vectors: Vectors = {}
     for item, space_id, vector in rows:
         if space_id in fingerprints:
@@ -56,10 +56,8 @@ def of_items(tx: Tx, kind: Embedded, ids: Sequence[int]) -> Vectors:
 
 def open_space(tx: WriteTx, record: SpaceRecord) -> None:
     """Take a model over where none is in use yet: the server goes on with it, or changes to its own."""
-    if not tx.embeddings.spaces():
-        tx.embeddings.open_space(
-            Space(**{field.name: getattr(record, field.name) for field in fields(Space)})
-        )
+    if not tx.spaces.select():
+        tx.spaces.open(Space(**{field.name: getattr(record, field.name) for field in fields(Space)}))
 
 
 def keep(
@@ -69,7 +67,7 @@ def keep(
     if not vectors:
         return
     waiting = Waiting(kind, id, tuple(text.encode() for text in texts))
-    for known_space in tx.embeddings.spaces():
+    for known_space in tx.spaces.select():
         space = known_space.space
         decoded = _decoded(vectors.get(space.fingerprint, ()), len(waiting.texts), space.dimensions)
         if decoded is not None:

@@ -66,7 +66,7 @@ def filled() -> Iterator[Database]:
     with database.write() as tx:
         for statement in FILL.split(";"):
             tx.send(statement)
-        space = tx.embeddings.open_space(SPACE).id
+        space = tx.spaces.open(SPACE).id
         tx.send("INSERT INTO embeddings (space_id, memory_id, vector) VALUES (%s, 1, '[1, 2]')", (space,))
     plans.analyze(place.url)
     yield database

@@ -9,10 +9,10 @@ from memory_server.domain.embedding import Embedded, Space, Vector
 from memory_server.domain.fact import FactFilter
 from memory_server.domain.memory import Filter
 from memory_server.postgres.database import Database
-from memory_server.postgres.embedded import TABLES, as_text
+from memory_server.postgres.embedded import as_text
 from memory_server.postgres.nearest import EXACT, NearestQuery
 from memory_server.postgres.transaction import Transaction
-from memory_server.storage.vectors import SEARCHING, TextFilter
+from memory_server.storage.vectors import SEARCHING, TABLES, TextFilter
 from memory_server.where import Postgres
 from tests.conftest import Clock
 from tests.postgres import plans
@@ -50,7 +50,7 @@ def filled() -> Iterator[Database]:
     place = Postgres(new_database())
     database = Database(place, Clock())
     with database.write() as tx:
-        space = tx.embeddings.open_space(SPACE).id
+        space = tx.spaces.open(SPACE).id
         for kind, (rows, _, _) in KINDS.items():
             tx.send(rows)
             for table in TABLES[kind].embedded.values():

@@ -77,10 +77,10 @@ def states(database: Database) -> list[tuple[str, str, int, int]]:
             (
                 each.space.model,
                 each.state,
-                tx.embeddings.count_embedded(each.id),
-                tx.embeddings.count_waiting(each.id),
+                tx.spaces.count_embedded(each.id),
+                tx.spaces.count_waiting(each.id),
             )
-            for each in tx.embeddings.spaces()
+            for each in tx.spaces.select()
         ]
 
 
@@ -155,7 +155,7 @@ def test_a_search_embeds_nothing_of_what_waits(
     def waiting(tx: Tx, meaning: Meaning | Unanswered) -> int:
         assert isinstance(meaning, Meaning)
         assert len(meaning.vectors) == 1
-        return tx.embeddings.count_waiting(meaning.space_id, Embedded.MEMORIES)
+        return tx.spaces.count_waiting(meaning.space_id, Embedded.MEMORIES)
 
     assert queue.read(["text"], waiting) == number
     assert embedder.batches == []
@@ -207,7 +207,7 @@ def test_a_text_that_changes_while_it_is_embedded_is_embedded_again(
     queue.drain()
     assert states(database) == [("other", "active", 1, 0)]
     with database.read() as tx:
-        vector = tx.embeddings.vector_of(tx.embeddings.spaces()[0].id, 1)
+        vector = tx.embeddings.vector_of(tx.spaces.select()[0].id, 1)
     assert vector is not None
     np.testing.assert_array_equal(vector, embedder.embed_questions(["new text"])[0])
 
@@ -239,7 +239,7 @@ def ending_after(batches: int) -> OtherEmbedder:
 def likeness(database: Database, text: str) -> list[float]:
     """How near the nearest part in the database is to each part of a text, from -1 to 1."""
     with database.read() as tx:
-        space_id = tx.embeddings.spaces()[0].id
+        space_id = tx.spaces.select()[0].id
         vectors = OtherEmbedder().embed_questions(parts.split(text))
         return [
             max(tx.embeddings.nearest(Embedded.MEMORIES, space_id, vector, Filter(), 1).values())

@@ -61,17 +61,17 @@ class Window:
                 (
                     each.state,
                     each.space.dimensions,
-                    tx.embeddings.count_embedded(each.id),
-                    tx.embeddings.count_waiting(each.id),
+                    tx.spaces.count_embedded(each.id),
+                    tx.spaces.count_waiting(each.id),
                 )
-                for each in tx.embeddings.spaces()
+                for each in tx.spaces.select()
             ]
 
     def sizes(self) -> set[int]:
         """Of which dimensions the vectors in the file are."""
         with self.database.read() as tx:
             ids = [memory.id for memory in tx.candidates.newest(Filter(), 100, 0)]
-            found = [tx.embeddings.vector_of(space.id, id) for space in tx.embeddings.spaces() for id in ids]
+            found = [tx.embeddings.vector_of(space.id, id) for space in tx.spaces.select() for id in ids]
             return {len(vector) for vector in found if vector is not None}
 
 

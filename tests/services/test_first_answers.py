@@ -220,7 +220,7 @@ def test_a_merged_text_is_never_found_by_the_vector_of_another(
     assert again.consolidated
     warm.work()
     with database.read() as tx:
-        (space,) = tx.embeddings.spaces()
+        (space,) = tx.spaces.select()
         vector = tx.embeddings.vector_of(space.id, again.memory.id)
     (expected,) = HashingEmbedder().embed_documents([again.memory.content])
     assert vector is not None
@@ -237,7 +237,7 @@ def test_a_store_says_that_it_waits_where_another_process_has_changed_the_embedd
         fresh = now(text)
         with database.write() as tx:
             other = Space(**{**vars_of(embedder.space), "model": "another", "fingerprint": "another"})
-            tx.embeddings.activate(tx.embeddings.open_space(other).id)
+            tx.spaces.activate(tx.spaces.open(other).id)
         return fresh
 
     monkeypatch.setattr(EmbeddingQueue, "embed_now", changed)

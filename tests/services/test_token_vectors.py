@@ -77,12 +77,12 @@ def stored(database: Database) -> dict[int, Tokens]:
     """The tokens that the database keeps, by the ids of memories and parts."""
     with database.read() as tx:
         ids = [parts.id_of(id, number) for id in range(1, 100) for number in range(9)]
-        return tx.token_vectors.select(tx.embeddings.spaces()[0].id, Embedded.MEMORIES, ids)
+        return tx.token_vectors.select(tx.spaces.select()[0].id, Embedded.MEMORIES, ids)
 
 
 def stored_of(database: Database, kind: Embedded) -> dict[int, Tokens]:
     with database.read() as tx:
-        return tx.token_vectors.select(tx.embeddings.spaces()[0].id, kind, range(1, 100))
+        return tx.token_vectors.select(tx.spaces.select()[0].id, kind, range(1, 100))
 
 
 def draft(text: str) -> MemoryDraft:
@@ -171,7 +171,7 @@ def test_among_equal_candidates_the_one_that_holds_the_rare_token_comes_first(
     before = first()
     other = next(id for id in ids if id != before)
     with database.write() as tx:
-        space = tx.embeddings.spaces()[0].id
+        space = tx.spaces.select()[0].id
         for id in ids:
             read = Waiting(Embedded.MEMORIES, id, (tx.memories.get(id).content.encode(),))
             tx.token_vectors.insert(space, read, [of_words("lamp" if id == other else "night")])
@@ -234,7 +234,7 @@ def test_recall_reads_turns_and_facts_by_their_tokens(database: Database, queue_
     before = first()
     other = next(id for id in ids if before != f"t{id}")
     with database.write() as tx:
-        space = tx.embeddings.spaces()[0].id
+        space = tx.spaces.select()[0].id
         for turn in tx.turns.select(ids):
             texts = (turn.summary.encode(), turn.message.encode())
             read = Waiting(Embedded.TURNS, turn.id, texts)

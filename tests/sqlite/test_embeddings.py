@@ -56,7 +56,7 @@ def embed_all(tx: Transaction, space_id: int) -> None:
 def filled(database: Database, number: int) -> int:
     """A space with so many memories and their vectors."""
     with database.write() as tx:
-        space = tx.embeddings.open_space(FIRST)
+        space = tx.spaces.open(FIRST)
         for i in range(number):
             put(tx, f"text {i}", (None, "p", "q")[i % 3], ("error", "decision")[i % 2], 1 + i % 10)
         embed_all(tx, space.id)
@@ -195,13 +195,13 @@ def test_the_queue_is_always_the_memories_without_a_current_vector(
         "delete": "DELETE FROM memories WHERE id = :id",
     }
     with undone(database) as tx:
-        first = tx.embeddings.open_space(FIRST).id
+        first = tx.spaces.open(FIRST).id
         late: list[Waiting] = []
         for kind, id, text in operations:
             if kind in sql:
                 tx.connection.execute(sql[kind], {"id": id, "text": text})
             elif kind == "space":
-                tx.embeddings.open_space(SECOND)
+                tx.spaces.open(SECOND)
             elif kind == "embed":
                 late = tx.embeddings.waiting(first, Embedded.MEMORIES, 2)
                 for waiting in late:
@@ -209,7 +209,7 @@ def test_the_queue_is_always_the_memories_without_a_current_vector(
             else:  # vectors of texts that may have changed meanwhile
                 for waiting in late:
                     tx.embeddings.insert(first, waiting, list(map(vector_of, waiting.texts)))
-        for space in tx.embeddings.spaces():
+        for space in tx.spaces.select():
             queued = {
                 id
                 for (id,) in tx.rows("SELECT memory_id FROM embedding_queue WHERE space_id = ?", (space.id,))
@@ -262,8 +262,8 @@ def test_the_stock_program_keeps_the_queue(file_database: Database, sqlite: Sqli
             ["replaced"],
             ["new"],
         ]
-        assert tx.embeddings.count_embedded(space_id) == 1
-        assert tx.embeddings.count_embedded(space_id, "moved") == 1
+        assert tx.spaces.count_embedded(space_id) == 1
+        assert tx.spaces.count_embedded(space_id, "moved") == 1
         embed_all(tx, space_id)
         assert ids(tx, space_id, vector_of("new"), limit=1) == [5]
 
@@ -292,13 +292,13 @@ def test_deleting_a_memory_in_the_stock_program_takes_all_that_hangs_on_it(
 def test_the_first_space_is_active_at_once_and_the_next_is_built_beside_it(database: Database) -> None:
     first_id = filled(database, 3)
     with database.write() as tx:
-        second = tx.embeddings.open_space(SECOND)
-        assert [(each.space, each.state) for each in tx.embeddings.spaces()] == [
+        second = tx.spaces.open(SECOND)
+        assert [(each.space, each.state) for each in tx.spaces.select()] == [
             (FIRST, "active"),
             (SECOND, "building"),
         ]
-        assert tx.embeddings.open_space(SECOND) == second
-        assert tx.embeddings.count_waiting(second.id) == 3
+        assert tx.spaces.open(SECOND) == second
+        assert tx.spaces.count_waiting(second.id) == 3
         assert len(ids(tx, first_id, vector_of("text 1"))) == 3
         assert ids(tx, second.id, vector_of("text 1")) == []
 
@@ -306,10 +306,10 @@ def test_the_first_space_is_active_at_once_and_the_next_is_built_beside_it(datab
 def test_activating_a_space_drops_the_vectors_of_the_one_before(database: Database) -> None:
     filled(database, 3)
     with database.write() as tx:
-        second = tx.embeddings.open_space(SECOND)
+        second = tx.spaces.open(SECOND)
         embed_all(tx, second.id)
-        tx.embeddings.activate(second.id)
-        assert [(each.space, each.state) for each in tx.embeddings.spaces()] == [(SECOND, "active")]
+        tx.spaces.activate(second.id)
+        assert [(each.space, each.state) for each in tx.spaces.select()] == [(SECOND, "active")]
         for table in ("embeddings", "embedding_bits"):
             assert tx.rows(f"SELECT DISTINCT space_id FROM {table}") == [(second.id,)]
         put(tx, "later")
@@ -319,17 +319,17 @@ def test_activating_a_space_drops_the_vectors_of_the_one_before(database: Databa
 def test_a_retired_space_that_comes_back_is_built_anew(database: Database) -> None:
     first_id = filled(database, 3)
     with database.write() as tx:
-        tx.embeddings.activate(tx.embeddings.open_space(SECOND).id)
-        again = tx.embeddings.open_space(FIRST)
+        tx.spaces.activate(tx.spaces.open(SECOND).id)
+        again = tx.spaces.open(FIRST)
         assert (again.id, again.state) == (first_id, "building")
-        assert tx.embeddings.count_waiting(first_id) == 3
+        assert tx.spaces.count_waiting(first_id) == 3
 
 
 def test_a_vector_that_comes_after_its_space_was_retired_is_dropped(database: Database) -> None:
     first_id = filled(database, 1)
     with database.write() as tx:
         late = Waiting(Embedded.MEMORIES, put(tx, "slow to embed"), (b"slow to embed",))
-        tx.embeddings.activate(tx.embeddings.open_space(SECOND).id)
+        tx.spaces.activate(tx.spaces.open(SECOND).id)
         tx.embeddings.insert(first_id, late, [vector_of("slow to embed")])
         assert tx.value("SELECT count(*) FROM embeddings WHERE space_id = ?", (first_id,)) == 0
 
@@ -339,7 +339,7 @@ def test_only_one_process_holds_the_lease_until_it_ends(database: Database, cloc
 
     def lease(holder: str) -> bool:
         with database.write() as tx:
-            return tx.embeddings.lease(space_id, holder, "2026-03-14T09:27:23.589Z")
+            return tx.spaces.lease(space_id, holder, "2026-03-14T09:27:23.589Z")
 
     assert [lease("a"), lease("b"), lease("a")] == [True, False, True]
     clock.advance(seconds=31)

@@ -88,7 +88,7 @@ def embedded(tx: Transaction) -> set[int]:
 
 
 def embed_all(tx: Transaction) -> None:
-    space_id = tx.embeddings.open_space(SPACE).id
+    space_id = tx.spaces.open(SPACE).id
     for each in tx.embeddings.waiting(space_id, Embedded.MEMORIES, 100):
         vectors = [np.full(64, 0.125, np.float32) for _ in each.texts]
         assert tx.embeddings.insert(space_id, each, vectors)
@@ -133,7 +133,7 @@ def test_each_word_is_found_in_the_parts_that_hold_it_and_in_no_other(
 ) -> None:
     text = numbered(length)
     with database.write() as tx:
-        tx.embeddings.open_space(SPACE)
+        tx.spaces.open(SPACE)
         id = put(tx, text)
         for word in {"w000001", "w000240", *text.split(" ")[-2:-1]}:
             expected = [
@@ -246,7 +246,7 @@ def test_deleting_takes_all_along(database: Database) -> None:
 def test_a_text_that_changed_meanwhile_takes_no_vectors(database: Database) -> None:
     with database.write() as tx:
         id = put(tx, numbered(6_800))
-        space_id = tx.embeddings.open_space(SPACE).id
+        space_id = tx.spaces.open(SPACE).id
         (late,) = tx.embeddings.waiting(space_id, Embedded.MEMORIES, 5)
         tx.execute("UPDATE memories SET content = ? WHERE id = ?", (numbered(9_000), id))
         vectors = [np.full(64, 0.125, np.float32) for _ in late.texts]
@@ -272,7 +272,7 @@ def test_any_edits_leave_the_file_whole(
     database: Database, edits: Sequence[tuple[str, int, int, str]]
 ) -> None:
     with undone(database) as tx:
-        tx.embeddings.open_space(SPACE)
+        tx.spaces.open(SPACE)
         for edit, id, length, unit in edits:
             text = text_of(unit, length)
             match edit:

@@ -93,7 +93,7 @@ ASKED: dict[str, Callable[[Transaction], Any]] = {
     "keep a vector": lambda tx: tx.embeddings.insert(
         1, Waiting(Embedded.MEMORIES, 6, (LONG.encode(),)), [VECTOR] * len(parts.split(LONG))
     ),
-    "coverage": lambda tx: tx.embeddings.count_embedded(1),
+    "coverage": lambda tx: tx.spaces.count_embedded(1),
     "tokens": lambda tx: tx.token_vectors.select(1, Embedded.MEMORIES, IDS.tolist()),
     "tokens of turns": lambda tx: tx.token_vectors.select(1, Embedded.TURNS, IDS.tolist()),
     "tokens of facts": lambda tx: tx.token_vectors.select(1, Embedded.FACTS, IDS.tolist()),
@@ -155,7 +155,7 @@ FINE = ("SCAN memories USING COVERING INDEX", "SCAN CONSTANT ROW", "SCAN (subque
 @pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
 def test_no_query_reads_a_whole_table(database: Database, asked: Callable[[Transaction], Any]) -> None:
     with database.write() as tx:
-        tx.embeddings.open_space(SPACE)
+        tx.spaces.open(SPACE)
         for number in range(5):
             tx.memories.insert(MemoryDraft(f"text {number}", MemoryType.ERROR, "p"), Caller())
             place = tx.conversations.find_or_insert(f"c{number % 2}")

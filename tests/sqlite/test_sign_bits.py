@@ -23,7 +23,7 @@ from memory_server.sqlite.sign_bits import SignBits
 from memory_server.sqlite.signs import Signs
 from memory_server.sqlite.transaction import Transaction
 from memory_server.sqlite.tx import Copies
-from memory_server.storage.vectors import Effort, TextFilter
+from memory_server.storage.vectors import PARTS, TABLES, Effort, TextFilter
 from tests.conftest import Clock, InMemory, Sqlite, rounds, undone
 from tests.sqlite.test_embeddings import DIMENSIONS, FIRST, embed_all, filled, put, unit, vector_of
 
@@ -225,7 +225,7 @@ def test_the_copy_is_whole_before_the_first_search(database: Database, queue: Em
             put(tx, f"text {number}")
     queue.work()
     with database.read() as tx:
-        (known_space,) = tx.embeddings.spaces()
+        (known_space,) = tx.spaces.select()
         copy, query = sign_bits.copy_of(tx), np.ones(known_space.space.dimensions, np.float32)
         assert copy is not None
         assert copy.nearest(tx, known_space.id, query, Filter(), 5) is not None
@@ -336,7 +336,7 @@ def test_rows_beyond_the_spare_room_are_kept_too(database: Database, monkeypatch
 def test_vectors_whose_bits_do_not_fill_a_word_are_compared(database: Database) -> None:
     vectors = {number: unit(np.random.default_rng(number).normal(size=24)) for number in range(30)}
     with database.write() as tx:
-        space = tx.embeddings.open_space(FIRST)
+        space = tx.spaces.open(FIRST)
         for vector in vectors.values():
             id = put(tx, f"text {len(vectors)}")
             tx.execute(
@@ -409,14 +409,14 @@ def test_every_kind_is_found_as_without_the_copy_after_any_change(
 ) -> None:
     """A copy of each table follows what this process, another one and the stock program change."""
     assert file_database.path is not None
-    source = embedded.TABLES[kind].source
+    source = TABLES[kind].source
     with file_database.write() as tx:
-        space_id = tx.embeddings.open_space(FIRST).id
+        space_id = tx.spaces.open(FIRST).id
         tx.execute("INSERT INTO conversations (name) VALUES ('talk')")
         for number in range(30):
             say(tx, kind, number)
         embed_kind(tx, kind, space_id)
-    table = sign_bits.PARTS if kind is Embedded.MEMORIES else [*embedded.TABLES[kind].embedded.values()][-1]
+    table = PARTS.table if kind is Embedded.MEMORIES else [*TABLES[kind].embedded.values()][-1]
     changes = (
         "SELECT 1",
         f"DELETE FROM {source} WHERE id IN (8, 9)",

@@ -71,19 +71,14 @@ class WritableChanges(Changes):
         merged: MemoryDraft | None,
         caller: Caller,
     ) -> None:
-        self.tx.send(
-            """
-            INSERT INTO main.changes (memory_id, long_term_id, action, before, draft, changed_at, changed_by, session)
-            VALUES (:memory, :long_term, :action, :before, :draft, :now, :author, :session)
-            """,
-            {
-                "memory": memory,
-                "long_term": long_term,
-                "action": "edited" if merged is None else "merged",
-                "before": kept_fields(before),
-                "draft": None if merged is None else kept_draft(merged),
-                "now": self.tx.now,
-                "author": caller.author,
-                "session": caller.session,
-            },
-        )
+        row = {
+            "memory_id": memory,
+            "long_term_id": long_term,
+            "action": "edited" if merged is None else "merged",
+            "before": kept_fields(before),
+            "draft": None if merged is None else kept_draft(merged),
+            "changed_at": self.tx.now,
+            "changed_by": caller.author,
+            "session": caller.session,
+        }
+        self.tx.insert_each("main.changes", [row])

@@ -75,17 +75,7 @@ class WritableLikelyUpdates(LikelyUpdates):
         """Keep that one thing probably replaces another one."""
         newer = likely.new.kind == "memory"
         memory, item = (likely.new, likely.old) if newer else (likely.old, likely.new)
-        self.tx.send(
-            """
-            INSERT INTO main.likely_updates (memory_id, kind, item_id, newer, found_at)
-            VALUES (:memory, :kind, :item, :newer, :now)
-            ON CONFLICT DO NOTHING
-            """,
-            {
-                "memory": memory.row,
-                "kind": item.kind,
-                "item": item.row,
-                "newer": newer,
-                "now": self.tx.now,
-            },
+        row = {"memory_id": memory.row, "kind": item.kind, "item_id": item.row, "newer": newer}
+        self.tx.insert_each(
+            "main.likely_updates", [{**row, "found_at": self.tx.now}], "ON CONFLICT DO NOTHING"
         )

@@ -64,6 +64,14 @@ class Memories:
         )
         return [Past(content, reason, replaced_at) for content, reason, replaced_at, _ in rows]
 
+    def own(self, ids: Sequence[int], project: str) -> set[int]:
+        """Return the memories of these that are of the project or of none, and have not ended."""
+        rows = self.tx.rows(
+            f"SELECT id FROM memories WHERE {_AMONG} AND coalesce(project, '') IN ('', :project) AND {LASTING}",
+            {"ids": self.tx.array(ids), "project": project, "now": self.tx.now},
+        )
+        return {id for (id,) in rows}
+
     def newest_current(self, project: str, type: MemoryType, limit: int) -> list[Memory]:
         """Return the current memories of a project and type, by the moment at which they occurred, the latest first."""
         return self._newest_current(project, [type], limit)
@@ -173,13 +181,8 @@ class WritableMemories(Memories):
 
     def keep_merged(self, id: MemoryId, text: str) -> None:
         """Put a restatement whose text was not the one kept into the history."""
-        self.tx.send(
-            """
-            INSERT INTO main.memory_history (memory_id, content, reason, replaced_at)
-            VALUES (:id, :text, 'merged', :now)
-            """,
-            {"id": id, "text": text, "now": self.tx.now},
-        )
+        row = {"memory_id": id, "content": text, "reason": "merged", "replaced_at": self.tx.now}
+        self.tx.insert_each("main.memory_history", [row])
 
     def drop_earlier(self, id: MemoryId, text: str) -> None:
         """Take a text out of the history that is the memory's own again, or never was."""

@@ -32,19 +32,8 @@ class OpenQuestions:
 @dataclass(frozen=True, slots=True)
 class WritableOpenQuestions(OpenQuestions):
     def insert(self, project: str, question: str, session: str) -> None:
-        self.tx.send(
-            """
-            INSERT INTO main.open_questions (project, question, session, asked_at, person)
-            VALUES (:project, :question, :session, :now, :owner)
-            """,
-            {
-                "project": project,
-                "question": question,
-                "session": session,
-                "now": self.tx.now,
-                "owner": self.tx.owner,
-            },
-        )
+        row = {"project": project, "question": question, "session": session, "asked_at": self.tx.now}
+        self.tx.insert_each("main.open_questions", [{**row, "person": self.tx.owner}])
 
     def ask_again(self, id: int, session: str) -> None:
         """Record that another session asks the same."""

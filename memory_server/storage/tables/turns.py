@@ -26,6 +26,14 @@ class Turns:
         turns = {row[0]: Turn(*row) for row in rows}
         return [turns[id] for id in ids if id in turns]
 
+    def own(self, ids: Sequence[int], project: str) -> set[int]:
+        """Return the turns of these that are of the project or of none."""
+        rows = self.tx.rows(
+            "SELECT id FROM turns WHERE id IN (SELECT value FROM json_each(:ids)) AND project IN ('', :project)",
+            {"ids": self.tx.array(ids), "project": project},
+        )
+        return {id for (id,) in rows}
+
     def file_of(self, id: int) -> str | None:
         """Return the path of the transcript from which a turn was read.
 

@@ -81,7 +81,7 @@ def _fill(db: Path, what: str, size: int) -> int:
     said = [each["content"] for each in memories(3000)]
     database = Database(db, lambda: datetime.now(UTC))
     with database.write() as tx:
-        tx.embeddings.open_space(SPACE)
+        tx.spaces.open(SPACE)
         tx.execute("UPDATE spaces SET state = 'active'")
     number = 0
     while db.stat().st_size < size * 1_000_000:

@@ -100,7 +100,7 @@ def fill(path: Path, size: int, embedder: Embedder) -> None:
     database = Database(path, lambda: moment[0])
     facts = FactService(database)
     with database.write() as tx:
-        space = tx.embeddings.open_space(embedder.space).id
+        space = tx.spaces.open(embedder.space).id
     topics = np.array(embedder.embed_documents(texts.of_topics()), dtype=np.float32)
     batches = range(0, size, BATCH)
     for start in batches:
