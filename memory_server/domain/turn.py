@@ -1,6 +1,7 @@
 """A turn of a conversation: a message and its summary."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from memory_server.language.text import fold
 
@@ -35,6 +36,13 @@ class Turn:
         if fold(self.summary) in fold(self.message):
             return self.message
         return f"{self.summary}\n{self.message}"
+
+
+class TurnKinds(NamedTuple):
+    """True for each kind of turns that is here: those that somebody has stored, and those of transcripts."""
+
+    stored: bool
+    transcripts: bool
 
 
 @dataclass(frozen=True, slots=True)

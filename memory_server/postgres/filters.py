@@ -6,7 +6,6 @@ from memory_server.domain.fact import FactFilter
 from memory_server.domain.injection import CAPTURED
 from memory_server.domain.memory import Filter
 from memory_server.domain.short_term import SaidFilter
-from memory_server.domain.turn import TRANSCRIPT
 from memory_server.storage.vectors import TextFilter
 
 Clauses = tuple[list[str], list[Any]]
@@ -50,8 +49,8 @@ def memories(filter: Filter) -> Clauses:
         )
         values.append(list(filter.tags))
     if filter.transcripts is not None:
-        clauses.append("(coalesce(m.created_by, '') LIKE %s) = %s")
-        values += [f"%{TRANSCRIPT}", filter.transcripts]
+        clauses.append("m.transcript = %s")
+        values.append(int(filter.transcripts))
     moments, moment_values = _between("coalesce(m.occurred_at, m.created_at)", filter.since, filter.until)
     return [*clauses, *moments], [*values, *moment_values]
 

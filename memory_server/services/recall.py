@@ -18,7 +18,7 @@ from memory_server.domain.message import Message
 from memory_server.domain.project import EVERYWHERE, default_conversation
 from memory_server.domain.recall import Answer, Found, Recallable
 from memory_server.domain.short_term import SaidFilter, ShortTermId, ShortTermMemory
-from memory_server.domain.turn import Turn
+from memory_server.domain.turn import Turn, TurnKinds
 from memory_server.errors import Problem
 from memory_server.language import question
 from memory_server.language.tokens import weigh_json
@@ -102,7 +102,7 @@ class Reading(Protocol):
 class RecallService:
     """`count_access` is off where the server was started read-only. Where `long_term` is None no prompt wakes.
 
-    `on_file`: a statement waits for no other machine, so recall asks first whether there are transcripts to search.
+    `on_file`: a statement waits for no other machine, so recall asks first which kinds of turns there are.
     """
 
     database: Database
@@ -167,18 +167,23 @@ class RecallService:
 
         def answer(tx: Tx, meaning: Meaning | Unanswered, order: Order | None = None) -> Hits:
             where, here = lookup(tx), projects.known(tx, caller)
+            has = tx.turns.kinds() if self.on_file else TurnKinds(stored=True, transcripts=True)
             by_meaning = meaning if isinstance(meaning, Meaning) else None
             load = partial(search.load, learning=self.learning)
             mode = "hybrid" if by_meaning else "keyword"
-            asks = self.on_file and caller.person is None
-            has_transcripts = not asks or tx.turns.has_transcripts()
-            searches = tuple(asked_of(text, wish, where, here, mode, load, has_transcripts))
-            kinds = [kind_search.kind for kind_search in searches]
-            of_transcripts = tuple(_of_transcripts(searches)) if transcripts and has_transcripts else ()
+            wanted = tuple(asked_of(text, wish, where, here, mode, load))
+            kinds = [kind_search.kind for kind_search in wanted]
+            searches = tuple(_stored(wanted, has))
+
+            def in_transcripts() -> list[Ranked[Any]]:
+                kinds_of_turns = has if self.on_file else tx.turns.kinds()
+                of_transcripts = tuple(_of_transcripts(wanted, kinds_of_turns)) if transcripts else ()
+                return retrieval.rank_all(tx, text, of_transcripts, by_meaning)
+
             stored, captured, read = tx.together(
                 lambda: retrieval.rank_all(tx, text, tuple(_captured(searches, False)), by_meaning),
                 lambda: retrieval.rank_all(tx, text, tuple(_captured(searches, True)), by_meaning),
-                lambda: retrieval.rank_all(tx, text, of_transcripts, by_meaning),
+                in_transcripts,
             )
             turns = list(islice(_telling(captured, text), TURNS))
             problems = retrieval.without_meaning(tx, kinds, meaning)
@@ -237,10 +242,9 @@ def asked_of(
     here: Caller,
     mode: str,
     load: Load,
-    has_transcripts: bool = True,
 ) -> Iterator[KindSearch[Any]]:
     """Yield a search for each kind that is wanted. `here` is the caller as the file knows it. Turns of transcripts are
-    left out; where there are none, no turn is asked whether it is one.
+    left out.
 
     Facts and short-term memories are those of the project that is named, else of the caller's and of the user.
     """
@@ -251,7 +255,7 @@ def asked_of(
     if Recallable.MEMORY in wish.kinds:
         yield KindSearch(Embedded.MEMORIES, load, filter, WANTED, mode, first_project)
     if Recallable.TURN in wish.kinds:
-        stored = replace(filter, transcripts=False if has_transcripts else None)
+        stored = replace(filter, transcripts=False)
         yield KindSearch(Embedded.TURNS, turns.load, stored, WANTED, mode, first_project)
     if Recallable.FACT in wish.kinds:
         visible = None if everywhere else tuple(homes(None, project_caller))
@@ -355,11 +359,27 @@ def _captured(searches: Sequence[KindSearch[Any]], captured: bool) -> Iterator[K
             yield kind_search
 
 
-def _of_transcripts(searches: Sequence[KindSearch[Any]]) -> Iterator[KindSearch[Any]]:
-    """Yield the search for turns of transcripts, where turns are searched."""
+def _stored(searches: Sequence[KindSearch[Any]], has: TurnKinds) -> Iterator[KindSearch[Any]]:
+    """Yield the searches for what was stored; where no turn was, without that for turns."""
     for kind_search in searches:
-        if kind_search.kind is Embedded.TURNS and isinstance(kind_search.filter, Filter):
-            yield replace(kind_search, filter=replace(kind_search.filter, transcripts=True))
+        if kind_search.kind is not Embedded.TURNS:
+            yield kind_search
+        elif has.stored:
+            yield _for_turns(kind_search, False if has.transcripts else None)
+
+
+def _of_transcripts(searches: Sequence[KindSearch[Any]], has: TurnKinds) -> Iterator[KindSearch[Any]]:
+    """Yield the search for turns of transcripts, where there are any and turns are searched."""
+    for kind_search in searches:
+        if kind_search.kind is Embedded.TURNS and has.transcripts:
+            yield _for_turns(kind_search, True if has.stored else None)
+
+
+def _for_turns(kind_search: KindSearch[Any], transcripts: bool | None) -> KindSearch[Any]:
+    """Return the search for turns of one kind; None: all turns here are of this kind, and none is asked for it."""
+    if not isinstance(kind_search.filter, Filter):
+        return kind_search
+    return replace(kind_search, filter=replace(kind_search.filter, transcripts=transcripts))
 
 
 def _with_transcripts(hits: Sequence[Found], read: Sequence[Found], answered: bool) -> list[Found]:

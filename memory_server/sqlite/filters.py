@@ -7,7 +7,6 @@ from memory_server.domain.fact import FactFilter
 from memory_server.domain.injection import CAPTURED
 from memory_server.domain.memory import Filter
 from memory_server.domain.short_term import SaidFilter
-from memory_server.domain.turn import TRANSCRIPT
 from memory_server.sqlite.tx import Value
 from memory_server.storage.json_text import as_json
 from memory_server.storage.vectors import TextFilter
@@ -79,8 +78,8 @@ def _memories(filter: Filter) -> tuple[list[str], list[Value]]:
         )
         values.append(as_json(filter.tags))
     if filter.transcripts is not None:
-        clauses.append("(ifnull(m.created_by, '') LIKE ?) = ?")
-        values += [f"%{TRANSCRIPT}", filter.transcripts]
+        clauses.append("m.transcript = ?")
+        values.append(int(filter.transcripts))
     for sign, moment in ((">=", filter.since), ("<", filter.until)):
         if moment is not None:
             clauses.append(f"julianday(ifnull(m.occurred_at, m.created_at)) {sign} julianday(?)")

@@ -14,7 +14,7 @@ from memory_server.errors import Mend, Unavailable
 from memory_server.sqlite import pragmas, rights
 from memory_server.storage.packaged import Migration
 
-NEWEST = (34, "b02360fed27fd8a333c18217af91814b8a50e34cf40e12d8330457d1846e5e60")
+NEWEST = (35, "a8dfa0b2d29bf0842be90b4726fc1d7b881f2f66c9d83223cc3629039ff6197b")
 """The newest version of the schema and the digest of its SQL: a file that has it need not be compared further."""
 
 _STARTS = {

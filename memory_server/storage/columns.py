@@ -136,7 +136,7 @@ TABLES: Final = (
         json="before draft",
     ),
     table("trash", "id kind item_id conversation parts deleted_at deleted_by person writer", json="parts"),
-    table("origins", "id kind item_id source source_id digest imported_at place"),
+    table("origins", "id kind item_id source source_id digest imported_at place written"),
     table("events", "id action source path counts happened_at happened_by session undone_at"),
     table("event_steps", "id event_id did kind item_id before after", json="before"),
     table("likely_updates", "id memory_id kind item_id newer found_at", flags="newer"),

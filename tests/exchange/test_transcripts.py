@@ -16,12 +16,17 @@ from memory_server import app
 from memory_server.app import Services
 from memory_server.domain.caller import Caller
 from memory_server.domain.change import ChangeFilter, Kind
+from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import MemoryDraft, MemoryType
 from memory_server.domain.recall import Recallable
+from memory_server.domain.turn import TurnDraft
 from memory_server.importing import transcripts
+from memory_server.services import retrieval
 from memory_server.services.looking import LookWish
+from memory_server.services.meaning import Meaning
 from memory_server.services.recall import RecallWish
 from memory_server.settings import Settings
+from memory_server.storage.tx import Tx
 from memory_server.transfer.importing import Imported
 from memory_server.transfer.taking.run import Outcome
 from tests.exchange.sources import FIXTURES
@@ -254,6 +259,35 @@ def test_recall_has_transcripts_below_what_was_stored(services: Services, tmp_pa
     first, *others = answer()
     assert "[m1]" in first
     assert line_of_transcript in others
+
+
+def test_only_the_kinds_of_turns_that_are_here_are_searched(
+    services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filters: list[bool | None] = []
+    rank_all = retrieval.rank_all
+
+    def watched(tx: Tx, text: str, searches: tuple[Any, ...], meaning: Meaning | None) -> list[Any]:
+        filters.extend(search.filter.transcripts for search in searches if search.kind is Embedded.TURNS)
+        return rank_all(tx, text, searches, meaning)
+
+    monkeypatch.setattr(retrieval, "rank_all", watched)
+
+    def searched(question: str = f"{PORT}?") -> list[bool | None]:
+        filters.clear()
+        services.recall.recall(question, (), 800, RecallWish(), Caller())
+        return list(filters)
+
+    assert searched() == []
+    written(tmp_path, line("user", "Which port has the billing service?"), said(f"{PORT}."))
+    took(services, tmp_path)
+    assert searched() == [None]
+    services.turns.register(TurnDraft("The ledger listens on port 70", "port of the ledger"), {}, Caller())
+    assert searched() == [False, True]
+    for file in (tmp_path / "projects").rglob("*.jsonl"):
+        file.unlink()
+    services.transcripts.drop_gone(tmp_path / "projects", Caller())
+    assert searched() == [None]
 
 
 def test_the_newest_session_is_embedded_first_and_words_find_it_at_once(

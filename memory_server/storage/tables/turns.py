@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.turn import Turn, TurnDraft
+from memory_server.domain.turn import Turn, TurnDraft, TurnKinds
 from memory_server.storage.statements import Statements
 
-STORED = "ifnull(created_by, '') NOT LIKE '%(transcript)'"
+STORED = "transcript = 0"
 """The clause for turns that somebody has stored: none that was read from a transcript."""
 
 _COLUMNS = "id, message, summary, project, created_at, created_by, ifnull(occurred_at, created_at), session"
@@ -66,10 +66,10 @@ class Turns:
             yield str(id)[:-14]
             after = f"{str(id)[:-14]}#:"
 
-    def has_transcripts(self) -> bool:
-        """True if turns of transcripts are here. A person who is shown only a part of the file sees no origins."""
-        id = self.tx.value("SELECT id FROM origins WHERE kind = 'turn' AND source = 'transcript' LIMIT 1")
-        return id is not None
+    def kinds(self) -> TurnKinds:
+        """Return which kinds of turns are here."""
+        of_kind = "EXISTS (SELECT 1 FROM turns WHERE transcript = {})"
+        return TurnKinds(*map(bool, self.tx.one(f"SELECT {of_kind.format(0)}, {of_kind.format(1)}")))
 
     def newest(self, project: str, limit: int) -> list[Turn]:
         """Return the stored turns of a project for which no digest stands, the latest first."""
