@@ -56,6 +56,7 @@ from memory_server.sqlite import temporary
 from memory_server.sqlite.database import Database as File
 from memory_server.stores import clock
 from memory_server.transfer import copying, events
+from memory_server.transfer.corrections import CorrectionService
 from memory_server.transfer.exporting import ExportService
 from memory_server.transfer.following import FollowingService
 from memory_server.transfer.forgetting import ForgetManyService
@@ -167,7 +168,8 @@ class Services:
         self.health = HealthService(database, queue, self.triggers[0].judge)
         self.forgets = ForgetManyService(database)
         self.imports = ImportService(database, queue, self.triggers[0], settings.allow_secrets)
-        self.following = FollowingService(self.imports)
+        self.corrections = CorrectionService(database)
+        self.following = FollowingService(self.imports, self.corrections)
         self.transcripts = TranscriptService(database, isinstance(settings.db, Path))
         self.exports = ExportService(database)
         self.merges = MergeService(database, self.imports, clock)
@@ -185,10 +187,16 @@ class Services:
             ),
             *([Job("load the re-ranker", self.reranking.load, jobs.ONCE)] if self.reranking.is_on else []),
             *([] if settings.read_only else jobs.that_find(self.projects, settings.here)),
+            *(jobs.that_write_back(self.corrections) if self.writes_back else []),
             *jobs.that_count(database, self.calls),
             *jobs.that_tidy(self.facts, self.short_term, self.calls, self.forgetting, self.erasure),
             *jobs.that_learn(database, queue, self.recall, self.learning, not settings.no_digests),
         ]
+
+    @property
+    def writes_back(self) -> bool:
+        """True where corrections go into the files of clients: on PostgreSQL these may be on another machine."""
+        return isinstance(self.settings.db, Path) and not self.settings.read_only
 
     def start(self) -> None:
         """Begin the background work, which opens the file: a locked one must not keep the server from its first answer.

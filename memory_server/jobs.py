@@ -21,6 +21,7 @@ from memory_server.services.questions import QuestionService
 from memory_server.services.recall import RecallService
 from memory_server.services.short_term import ShortTermService
 from memory_server.storage.database import Database
+from memory_server.transfer.corrections import CorrectionService
 
 WARM_UP_DELAY = 0.25
 """Seconds before the embedder is loaded: the client's first questions come first."""
@@ -98,6 +99,11 @@ def that_tidy(
         Job("erase what was deleted", erasure.erase_at_rest, LOOK, LOOK, shared=True),
         Job("clean up short-term memories", partial(clean_up, short_term, calls), CLEANUP, LOOK, shared=True),
     ]
+
+
+def that_write_back(corrections: CorrectionService) -> list[Job]:
+    """Return the job that writes corrections into the files of clients' memories."""
+    return [Job("write corrections back", corrections.write_back, LOOK, LOOK, shared=True)]
 
 
 def that_learn(

@@ -68,6 +68,7 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
     settings = services.settings
     health = services.health.check()
     coverage, hooks, clients = health.coverage, journal.read(settings.db), status.statuses()
+    written = sorted({str(Path(file).parent) for file in services.corrections.files()})
     unordered = services.reranking.check() if services.reranking.is_on else None
     problems = (
         *health.problems,
@@ -79,6 +80,7 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
         ),
         *(f"the last hook that failed: {line}" for line in hooks.failures[-1:]),
         *(client.problem for client in clients if client.problem),
+        *(f"{refusal.where}: {refusal.why}" for refusal in services.corrections.refused()),
     )
     report = {
         "database": f"{settings.db} ({health.size:,} bytes)",
@@ -92,6 +94,7 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
         "tools": ", ".join(tool.name for tool in listed.chosen(settings)),
         "clients": "; ".join(map(str, clients)) or "none found",
         "hooks": _hooks(hooks),
+        **({"write-back": ", ".join(written)} if written else {}),
         "engine": _engine(settings),
         "deleted": _TO_ERASE if health.to_erase else "all overwritten",
         **({"clock": health.clock} if health.clock else {}),

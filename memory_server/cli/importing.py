@@ -45,6 +45,12 @@ TITLE = "a database of memory-server"
     help="Put all of it into this project.",
     shell_complete=options.completed("projects"),
 )
+@click.option(
+    "--write-back/--no-write-back",
+    "write_back",
+    default=None,
+    help="Of memories of Claude Code: write what is corrected here back into their files, as a line, from now on.",
+)
 @options.dry_run_option
 @options.json_option
 def import_command(
@@ -53,16 +59,17 @@ def import_command(
     takes_all: bool,
     form: str | None,
     project: str | None,
+    write_back: bool | None,
     dry_run: bool,
     as_json: bool,
 ) -> int:
     """Import the memories of other programs, account exports of Claude and ChatGPT, or an export of this program.
 
-    It only reads the source; `-` is standard input. Importing it again adds nothing. Without a path it lists what other
-    programs keep in your home folder, and asks what to import.
+    It only reads the source, unless you say --write-back; `-` is standard input. Importing it again adds nothing.
+    Without a path it lists what other programs keep in your home folder, and asks what to import.
     """
     from memory_server.cli import machine, summary
-    from memory_server.importing import transcripts
+    from memory_server.importing import claude_code, transcripts
     from memory_server.importing.formats import recognised
     from memory_server.transfer.importing import Source
 
@@ -74,6 +81,7 @@ def import_command(
         sources = list(_known(machine.chosen(takes_all), form))
         if not sources:
             return 0
+    _refuse_writing(settings, write_back, [format_ for _, format_, _ in sources])
     by = caller(settings)
     parts: list[tuple[str, str, Imported]] = []
     with tried(settings, dry_run) as services:
@@ -86,6 +94,8 @@ def import_command(
                     services.transcripts.drop_gone(path.absolute(), by)
                 with progress.bar(path.name) as report:
                     done = services.imports.take(source, project, by, report)
+                if format_ is claude_code.FORMAT:
+                    done.followed = services.corrections.follow(place, write_back)
             except MemoryServerError as error:
                 rows = error.problem.rows + sum(imported.written for _, _, imported in parts)
                 raise broken_off(error, rows, Mend.IMPORT_AGAIN) from error
@@ -95,6 +105,22 @@ def import_command(
     if as_json:
         output.as_json(summary.answer(parts, dry_run))
     return int(any(done.refused for _, _, done in parts))
+
+
+def _refuse_writing(settings: Settings, write_back: bool | None, formats: "list[Format]") -> None:
+    """Refuse `--write-back` where there is nothing that it could write.
+
+    Raises:
+        UsageError: nothing of Claude Code is imported, or the memory is on PostgreSQL.
+    """
+    from memory_server.importing import claude_code
+
+    if write_back is None:
+        return
+    if claude_code.FORMAT not in formats:
+        raise click.UsageError("--write-back is for a folder in which Claude Code keeps its memories.")
+    if not isinstance(settings.db, Path):
+        raise click.UsageError("--write-back needs a file: several machines may share PostgreSQL.")
 
 
 def _records(format_: "Format", file: "Opened") -> Iterator["Record"]:

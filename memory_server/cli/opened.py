@@ -44,8 +44,16 @@ def opened(settings: Settings, *, makes: bool = False) -> Iterator["Services"]:
     try:
         services.database.files.refuse_empty()
         yield services
+        _write_back(services)
     finally:
         services.close()
+
+
+def _write_back(services: "Services") -> None:
+    """Write what the command has corrected back into the files of clients, and tell what could not be written."""
+    if services.writes_back:
+        for refusal in services.corrections.write_back():
+            complain(f"{refusal.where}: {refusal.why}.")
 
 
 @contextmanager

@@ -19,6 +19,7 @@ def answer(parts: list[tuple[str, str, Imported]], dry_run: bool) -> dict[str, o
                 "path": path,
                 "undo": None if done.event is None or dry_run else f"i{done.event}",
                 "format": form,
+                "written_back": done.followed,
                 "counts": {
                     kind: {outcome.value: number for outcome, number in counts.items()}
                     for kind, counts in done.counts.items()
@@ -40,6 +41,9 @@ def told(path: str, form: str, done: Imported, dry_run: bool) -> str:
         lines.append(f"  {of_kind(kind, done.counts[kind])}")
     if done.event is not None and not dry_run:
         lines.append(f"  `memory-server undo i{done.event}` takes it back")
+    if done.followed:
+        files = "1 file" if done.followed == 1 else f"{done.followed:,} files"
+        lines.append(f"  what you correct here is written back to {files}; --no-write-back ends that")
     if not done.counts:
         lines.append("  it is empty")
     lines += _list("not taken over", [f"{refusal.where}: {refusal.why}" for refusal in done.refused])

@@ -14,7 +14,7 @@ from pathlib import Path
 from memory_server.domain.exchange.records import EdgeRecord, MemoryRecord, Record, Refusal
 from memory_server.domain.memory import MemoryType
 from memory_server.errors import Invalid
-from memory_server.importing import transcripts
+from memory_server.importing import front, transcripts
 from memory_server.importing.opened import Format, Opened
 from memory_server.importing.values import file_moment, filled
 from memory_server.language.sentences import ended
@@ -32,8 +32,6 @@ TYPES = {
 
 INDEX = "MEMORY.md"
 
-_FRONT = re.compile(r"\A---\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
-_FIELD = re.compile(r"^[ \t]*(name|description|type):[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 _LINK = re.compile(r"\[\[([^\[\]\n]{1,200})\]\]")
 
 _FIRST = 50
@@ -80,11 +78,10 @@ def records(opened: Opened) -> Iterator[Record]:
 
 def _record(memory: _Memory, project: str | None) -> MemoryRecord:
     description, kind = memory.fields.get("description", ""), memory.fields.get("type", "")
-    says_it = fold(description) in fold(memory.body)
     changed = file_moment(memory.file.path.stat().st_mtime)
     return MemoryRecord(
         _id(memory),
-        memory.body if says_it else f"{ended(description)}\n{memory.body}".strip(),
+        _content(memory.fields, memory.body),
         TYPES.get(kind, MemoryType.LEARNING),
         project=None if kind == "user" else project,
         tags=(kind,) if kind in TYPES else (),
@@ -93,6 +90,17 @@ def _record(memory: _Memory, project: str | None) -> MemoryRecord:
         updated_at=changed,
         created_by=NAME,
     )
+
+
+def content(text: str) -> str:
+    """Return what the memory of a file says."""
+    return _content(*_read(text))
+
+
+def _content(fields: dict[str, str], body: str) -> str:
+    """Return the body, behind the description where it does not say that."""
+    description = fields.get("description", "")
+    return body if fold(description) in fold(body) else f"{ended(description)}\n{body}".strip()
 
 
 def _id(memory: _Memory) -> str:
@@ -105,11 +113,8 @@ def _files(opened: Opened) -> list[Opened]:
 
 def _read(text: str) -> tuple[dict[str, str], str]:
     """Return the fields of a header, and what follows it."""
-    front = _FRONT.match(text)
-    if front is None:
-        return {}, text.strip()
-    fields = {name: value.strip("\"'") for name, value in _FIELD.findall(front[1])}
-    return fields, text[front.end() :].strip()
+    fields, body = front.split(text)
+    return fields, body.strip()
 
 
 def _project(folder: Path) -> str | None:

@@ -3,18 +3,21 @@
 import re
 
 FRONT = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
-_FIELD = re.compile(r"^([\w-]+)[ \t]*:[ \t]*(.*)$")
+_FIELD = re.compile(r"^([ \t]*)([\w-]+)[ \t]*:[ \t]*(.*)$")
 
 
 def fields(front: str) -> dict[str, str]:
-    """Return the fields of a header; a list below its name becomes one line."""
+    """Return the fields of a header; a list below its name becomes one line. A field inside another one counts as well,
+    unless the header has one of its name.
+    """
     fields: dict[str, str] = {}
     name = ""
     for line in front.splitlines():
         field = _FIELD.match(line)
         if field:
-            name = field[1].lower()
-            fields[name] = field[2].strip().strip("\"'")
+            name = field[2].lower()
+            if not field[1] or name not in fields:
+                fields[name] = field[3].strip().strip("\"'")
         elif name and line.strip().startswith("- "):
             fields[name] = ", ".join(filter(None, (fields[name], line.strip()[2:].strip("\"'"))))
     return fields

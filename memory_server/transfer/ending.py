@@ -17,9 +17,9 @@ from memory_server.importing import own
 from memory_server.storage.tables.choosing import below_path
 from memory_server.storage.tx import WriteTx
 from memory_server.transfer import facts, origins, reading
-from memory_server.transfer.origins import Placed
+from memory_server.transfer.origins import Placed, digest
 from memory_server.transfer.shapes import EDGE
-from memory_server.transfer.taking.run import Outcome, Run, digest, imported_by, texts_of
+from memory_server.transfer.taking.run import Outcome, Run, imported_by, texts_of
 
 
 def end(run: Run, tx: WriteTx, path: str) -> Counter[tuple[str, Outcome]]:

@@ -266,6 +266,9 @@ def _restore(tx: WriteTx, step: Step, before: Record, event: Event) -> None:
             writing.rewrite(tx, step.item, before)
             origins.replace(tx, before.kind, step.item, before.origins)
             origins.keep_own(tx, before.kind, step.item, before.created_at, (before.id, *before.also))
+            if isinstance(before, MemoryRecord):
+                for origin in before.origins:
+                    origins.agree(tx, origin.source, origin.id, step.item)
         case LongTermRecord():
             origins.replace(tx, "long_term", writing.put_long_term(tx, before), before.origins)
         case FactRecord():

@@ -1,6 +1,6 @@
 """Follows the memories that Claude Code writes for itself, once the person has imported those of a project."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from memory_server.domain.caller import Caller
@@ -8,6 +8,7 @@ from memory_server.importing import claude_code
 from memory_server.importing.opened import Opened
 from memory_server.importing.values import file_moment
 from memory_server.storage.tx import Tx
+from memory_server.transfer.corrections import CorrectionService
 from memory_server.transfer.importing import ImportService, Source
 
 PROJECTS = "projects"
@@ -16,7 +17,11 @@ PROJECTS = "projects"
 
 @dataclass(frozen=True, slots=True)
 class FollowingService:
+    """`seen` has by folder when its newest file was changed that was looked at: a correction changes a file too."""
+
     imports: ImportService
+    corrections: CorrectionService
+    seen: dict[Path, str] = field(default_factory=dict)
 
     def follow(self, folder: Path, caller: Caller) -> None:
         """Import a project's folder of memories again, if the client's were imported and a file has changed since."""
@@ -31,9 +36,11 @@ class FollowingService:
         paths = [file.path for file in Opened(folder).files]
         files = [path for path in paths if path.suffix == ".md" and path.name != claude_code.INDEX]
         changed = max((file_moment(path.stat().st_mtime) for path in files), default="")
-        if len(files) != number or changed > last:
+        if len(files) != number or changed > max(last, self.seen.get(folder, "")):
             source = Source(claude_code.NAME, lambda: claude_code.records(Opened(folder)), str(folder))
             self.imports.take(source, None, caller)
+            self.corrections.follow(str(folder), None)
+            self.seen[folder] = changed
 
 
 def _imported(tx: Tx, folder: Path) -> tuple[int, str]:

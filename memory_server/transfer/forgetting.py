@@ -11,7 +11,7 @@ from memory_server.domain.forgetting import Kind as Trashable
 from memory_server.importing import own
 from memory_server.services import projects
 from memory_server.storage.database import Database
-from memory_server.transfer import events, facts
+from memory_server.transfer import events, facts, origins
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,8 @@ class ForgetManyService:
         """Delete these things in one transaction; return the number of the event that did."""
         with self.database.write() as tx:
             id = tx.events.insert("forgot", str(choice), "", tx.now, caller)
+            if choice.source or choice.path:  # an import is forgotten, and nothing in it corrected
+                origins.let_be(tx, [chosen.id for chosen in things if chosen.kind is Kind.MEMORY])
             steps: list[Step] = []
             for kind in Trashable:
                 ids = [chosen.id for chosen in things if chosen.kind.value == kind.value]

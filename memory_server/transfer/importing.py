@@ -58,7 +58,7 @@ class Imported:
     """The number of records by kind and outcome; and what was refused or conflicts, with a text for each.
 
     `event` is the number under which it is undone; None where it has changed nothing. `is_damaged`: a part of the
-    source cannot be read.
+    source cannot be read. `followed`: files to which corrections are written back.
     """
 
     counts: dict[str, Counter[Outcome]] = field(default_factory=dict)
@@ -66,6 +66,7 @@ class Imported:
     conflicts: list[str] = field(default_factory=list)
     event: int | None = None
     is_damaged: bool = False
+    followed: int = 0
 
     def count(self, kind: str, outcome: Outcome, number: int = 1) -> None:
         self.counts.setdefault(kind, Counter())[outcome] += number

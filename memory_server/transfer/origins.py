@@ -1,10 +1,13 @@
 """The table `origins`: from where an imported item comes, and by which ids it is known in other databases."""
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from memory_server.domain.edge import line_of
 from memory_server.domain.exchange.records import OWN, Origin, number_of, own_id, place
+from memory_server.domain.memory import MemoryId
 from memory_server.storage.tables.choosing import below_path
 from memory_server.storage.tx import Tx, WriteTx
 from memory_server.transfer.shapes import TABLES
@@ -215,8 +218,15 @@ def replace(
     tx: WriteTx, kind: str, id: int, origins: Sequence[Origin], places: Mapping[str, str] | None = None
 ) -> None:
     """Let an item come from these origins alone, each at the place that it has in this source, or else in `places`."""
-    places = {**(places or {}), **{source: place for source, _, _, _, place in rows(tx, kind, id)}}
-    delete_of(tx, kind, id)
+    origin_rows = rows(tx, kind, id)
+    places = {**(places or {}), **{source: place for source, _, _, _, place in origin_rows}}
+    remaining_ids = {(origin.source, origin.id) for origin in origins}
+    for source, source_id, *_ in origin_rows:
+        if (source, source_id) not in remaining_ids:
+            tx.statements.send(
+                "DELETE FROM origins WHERE kind = :kind AND source = :source AND source_id = :id",
+                {"kind": kind, "source": source, "id": source_id},
+            )
     for origin in origins:
         insert(tx, kind, id, [origin], places.get(origin.source, ""))
 
@@ -234,3 +244,52 @@ def own_ids(tx: Tx, kind: str, id: int) -> tuple[str, ...]:
         return known_ids
     created_at = tx.statements.value(f"SELECT created_at FROM {TABLES[kind]} WHERE id = :id", {"id": id})
     return (own_id(id, str(created_at)),)
+
+
+def digest(*texts: str) -> str:
+    """Return a digest of the text as it was imported."""
+    return hashlib.sha256("\0".join(texts).encode(errors="surrogatepass")).hexdigest()[:32]
+
+
+def says(tx: Tx, ids: Sequence[int]) -> dict[int, str]:
+    """Return what is true now for each of these memories that is not deleted: the text of what supersedes it, or its
+    own.
+    """
+    memory_ids = [MemoryId(id) for id in ids]
+    successors = tx.edges.successors(memory_ids)
+    newest = {id: (line_of(id, successors) or [id])[-1] for id in memory_ids}
+    contents = {memory.id: memory.content for memory in tx.memories.select([*memory_ids, *newest.values()])}
+    return {
+        id: contents[newest_id]
+        for id, newest_id in newest.items()
+        if id in contents and newest_id in contents
+    }
+
+
+def is_written(tx: Tx, source: str, source_id: str, id: int) -> bool:
+    """True if corrections are written back to the file of a memory, and it agrees with what is true now."""
+    written = tx.statements.value(
+        "SELECT written FROM origins WHERE kind = 'memory' AND source = :source AND source_id = :id",
+        {"source": source, "id": source_id},
+    )
+    return written is not None and written == digest(says(tx, [id]).get(id, ""))
+
+
+def agree(tx: WriteTx, source: str, source_id: str, id: int) -> None:
+    """Remember that a file which has changed says what is true now."""
+    tx.statements.send(
+        """
+        UPDATE origins
+        SET written = :written
+        WHERE kind = 'memory' AND source = :source AND source_id = :id AND written IS NOT NULL
+        """,
+        {"written": digest(says(tx, [id]).get(id, "")), "source": source, "id": source_id},
+    )
+
+
+def let_be(tx: WriteTx, ids: Sequence[int]) -> None:
+    """Write nothing back any more to the files of these memories."""
+    tx.statements.send(
+        "UPDATE origins SET written = NULL WHERE kind = 'memory' AND item_id IN (SELECT value FROM json_each(:ids))",
+        {"ids": tx.statements.array(ids)},
+    )

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memory_server.importing.values import hashed
-from memory_server.transfer.taking.run import digest
+from memory_server.transfer.origins import digest
 from tests import warm
 from tests.conftest import ROOT, Sqlite
 from tests.exchange import sources

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -139,6 +140,44 @@ async def test_claude_calls_without_asking_what_install_allows(
     first, second = stub.results()
     assert NOTE in first
     assert "requested permissions to use mcp__memory__memory_store" in second
+
+
+async def test_what_claude_code_writes_into_its_own_memory_is_told_in_the_next_session_of_codex(
+    hooks: Hooks, tmp_path: Path
+) -> None:
+    program("claude")
+    home = tmp_path / "home"
+    folder = home / ".claude/projects" / re.sub(r"\W", "-", str(hooks.project)) / "memory"
+    folder.mkdir(parents=True)
+    header = "---\nname: {0}\ndescription: {1}\nmetadata:\n  type: project\n---\n{1}\n"
+    (folder / "boats.md").write_text(header.format("boats", "The boats are painted in March"))
+    assert hooks.run("import", str(folder), "--db", hooks.given).returncode == 0
+    with model_stub() as stub:
+        env = surroundings("claude", home, stub)
+        own = dict.fromkeys(("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"), "")
+        assert hooks.run("install", "claude", "--db", hooks.given, env={**env, **own}).returncode == 0
+        only_after_tools(home / ".claude/settings.json")
+        stub.calls = [
+            ("Write", {"file_path": str(folder / "keeper.md"), "content": header.format("keeper", NOTE)}),
+            (
+                "Bash",
+                {
+                    "command": "sleep 5",
+                    "description": "wait for the hook, for which the client does not wait",
+                },
+            ),
+        ]
+        carry_out([*COMMANDS["claude"], "--dangerously-skip-permissions"], hooks.project, env)
+    assert (NOTE,) in hooks.rows("SELECT content FROM memories")
+    with model_stub() as stub:
+        assert NOTE in run("codex", hooks, home, stub)
+
+
+def only_after_tools(path: Path) -> None:
+    """Leave a client no hook but that after a tool: no other one can take in what it writes."""
+    settings = json.loads(path.read_text())
+    settings["hooks"] = {"PostToolUse": settings["hooks"]["PostToolUse"]}
+    path.write_text(json.dumps(settings))
 
 
 def begun_agent(asked: dict[str, Any]) -> dict[str, Any]:

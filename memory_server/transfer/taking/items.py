@@ -4,7 +4,8 @@ from memory_server.domain.event import Did
 from memory_server.domain.exchange.records import Item
 from memory_server.storage.tx import WriteTx
 from memory_server.transfer import origins, writing
-from memory_server.transfer.taking.run import Outcome, Run, digest, texts_of
+from memory_server.transfer.origins import digest
+from memory_server.transfer.taking.run import Outcome, Run, texts_of
 
 
 def change(run: Run, tx: WriteTx, id: int, local: Item, record: Item, result: Item) -> Outcome:
@@ -15,13 +16,20 @@ def change(run: Run, tx: WriteTx, id: int, local: Item, record: Item, result: It
         origins.rename(tx, kind, run.source, known_id, record.id)
         origins.stand(tx, kind, run.source, record.id, place)
         return Outcome.PRESENT
-    if digest(*texts_of(local)) != imported:
+    if texts_of(local) == texts_of(record):  # changed in the same way on both sides
+        origins.rename(tx, kind, run.source, known_id, record.id)
+        origins.insert(tx, kind, id, [origin], place)
+        return Outcome.PRESENT
+    is_written = kind == "memory" and origins.is_written(tx, run.source, known_id, id)
+    if digest(*texts_of(local)) != imported and not is_written:
         run.conflicts.append(f"{kind} {id}: changed here and in {run.source}: left as it is here")
         return Outcome.CHANGED_HERE
     run.did(Did.CHANGED, kind, id, local)
     writing.rewrite(tx, id, result)
     origins.rename(tx, kind, run.source, known_id, record.id)
     origins.insert(tx, kind, id, [origin], place)
+    if is_written:
+        origins.agree(tx, run.source, record.id, id)
     return Outcome.UPDATED
 
 

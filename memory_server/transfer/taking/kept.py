@@ -10,7 +10,8 @@ from memory_server.domain.exchange.records import EdgeRecord, FactRecord, FactSt
 from memory_server.domain.forgetting import Kind
 from memory_server.storage.tx import Tx, WriteTx
 from memory_server.transfer import facts, origins, reading, writing
-from memory_server.transfer.taking.run import Outcome, Run, digest, imported_by, texts_of
+from memory_server.transfer.origins import digest
+from memory_server.transfer.taking.run import Outcome, Run, imported_by, texts_of
 
 
 def take_edge(run: Run, tx: WriteTx, record: EdgeRecord) -> Outcome:

@@ -9,8 +9,9 @@ from memory_server.domain.forgetting import Kind
 from memory_server.language.text import clean
 from memory_server.storage.tx import Tx, WriteTx
 from memory_server.transfer import origins, reading, writing
+from memory_server.transfer.origins import digest
 from memory_server.transfer.taking import items
-from memory_server.transfer.taking.run import Outcome, Run, digest, said_as
+from memory_server.transfer.taking.run import Outcome, Run, said_as
 
 
 def take(run: Run, tx: WriteTx, record: MemoryRecord) -> Outcome:

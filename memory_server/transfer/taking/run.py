@@ -28,6 +28,7 @@ from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
 from memory_server.transfer import origins, reading
 from memory_server.transfer import projects as file_projects
+from memory_server.transfer.origins import digest
 
 
 class Outcome(StrEnum):
@@ -226,11 +227,6 @@ def said_as(content: str, type: str, project: str | None, person: str | None) ->
     """Return a digest of what a memory says and whose it is."""
     text = f"{person or ''}\0{project or ''}\0{type}\0{content}".encode(errors="surrogatepass")
     return hashlib.blake2b(text, digest_size=16).digest()
-
-
-def digest(*texts: str) -> str:
-    """Return a digest of the text as it was imported."""
-    return hashlib.sha256("\0".join(texts).encode(errors="surrogatepass")).hexdigest()[:32]
 
 
 def imported_by(source: str) -> str:
