@@ -171,13 +171,13 @@ class RecallService:
             by_meaning = meaning if isinstance(meaning, Meaning) else None
             load = partial(search.load, learning=self.learning)
             mode = "hybrid" if by_meaning else "keyword"
-            wanted = tuple(asked_of(text, wish, where, here, mode, load))
-            kinds = [kind_search.kind for kind_search in wanted]
-            searches = tuple(_stored(wanted, has))
+            all_searches = tuple(asked_of(text, wish, where, here, mode, load))
+            kinds = [kind_search.kind for kind_search in all_searches]
+            searches = tuple(_stored(all_searches, has))
 
             def in_transcripts() -> list[Ranked[Any]]:
                 kinds_of_turns = has if self.on_file else tx.turns.kinds()
-                of_transcripts = tuple(_of_transcripts(wanted, kinds_of_turns)) if transcripts else ()
+                of_transcripts = tuple(_of_transcripts(all_searches, kinds_of_turns)) if transcripts else ()
                 return retrieval.rank_all(tx, text, of_transcripts, by_meaning)
 
             stored, captured, read = tx.together(

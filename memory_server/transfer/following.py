@@ -17,11 +17,11 @@ PROJECTS = "projects"
 
 @dataclass(frozen=True, slots=True)
 class FollowingService:
-    """`seen` has by folder when its newest file was changed that was looked at: a correction changes a file too."""
+    """`changed_at` has by folder the moment of its newest file that was looked at: a correction changes a file too."""
 
     imports: ImportService
     corrections: CorrectionService
-    seen: dict[Path, str] = field(default_factory=dict)
+    changed_at: dict[Path, str] = field(default_factory=dict)
 
     def follow(self, folder: Path, caller: Caller) -> None:
         """Import a project's folder of memories again, if the client's were imported and a file has changed since."""
@@ -36,11 +36,11 @@ class FollowingService:
         paths = [file.path for file in Opened(folder).files]
         files = [path for path in paths if path.suffix == ".md" and path.name != claude_code.INDEX]
         changed = max((file_moment(path.stat().st_mtime) for path in files), default="")
-        if len(files) != number or changed > max(last, self.seen.get(folder, "")):
+        if len(files) != number or changed > max(last, self.changed_at.get(folder, "")):
             source = Source(claude_code.NAME, lambda: claude_code.records(Opened(folder)), str(folder))
             self.imports.take(source, None, caller)
             self.corrections.follow(str(folder), None)
-            self.seen[folder] = changed
+            self.changed_at[folder] = changed
 
 
 def _imported(tx: Tx, folder: Path) -> tuple[int, str]:
