@@ -13,7 +13,7 @@ from memory_server.domain.fact import FactChange, FactDraft, refuse_sharing
 from memory_server.domain.forgetting import Kind as Trashable
 from memory_server.domain.memory import MemoryId, MemoryType
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
-from memory_server.services import projects
+from memory_server.services import deleting, projects
 from memory_server.storage.database import Database
 from memory_server.storage.history import Changed
 from memory_server.storage.tx import Tx, WriteTx
@@ -123,24 +123,15 @@ def _undo(
     """Undo one change, with all chosen ones of the same thing; return the ids of these."""
     match id.origin:
         case Origin.TRASH:
-            _bring_back(tx, id)
+            trashed = tx.trash.find(id.row)
+            if trashed is None:
+                raise _gone(id)
+            deleting.bring_back(tx, trashed)
             return {id}
         case Origin.CHANGES:
             return _unchange(tx, id, chosen, caller)
         case _:
             return _unwrite(tx, id, chosen, caller, overwrite)
-
-
-def _bring_back(tx: WriteTx, id: ChangeId) -> None:
-    trashed = tx.trash.find(id.row)
-    if trashed is None:
-        raise _gone(id)
-    place = None if trashed.conversation is None else tx.conversations.find_or_insert(trashed.conversation)
-    if trashed.kind is Trashable.LONG_TERM and place is not None:
-        name = str(trashed.parts["long_term_memories"][0]["name"])
-        if tx.long_term.find(place, name) is not None:
-            raise Conflict(f"`{name}` is taken again in `{trashed.conversation}`. Nothing was undone.")
-    tx.trash.restore(trashed, place)
 
 
 def _unchange(tx: WriteTx, id: ChangeId, chosen: Mapping[ChangeId, Change], caller: Caller) -> set[ChangeId]:

@@ -3,26 +3,33 @@
 from memory_server.domain import forgetting, rights
 from memory_server.domain.caller import Caller
 from memory_server.domain.forgetting import Forgotten, Kind
-from memory_server.errors import NotFound
+from memory_server.errors import Conflict, Mend, NotFound
 from memory_server.storage.database import Database
+from memory_server.storage.trash import Trashed
 from memory_server.storage.tx import WriteTx
 
+_NAMES = {
+    Kind.MEMORY: ("memory", Mend.FIND_MEMORY),
+    Kind.TURN: ("turn", Mend.FIND_TURN),
+    Kind.SHORT_TERM: ("short-term memory", Mend.LIST_SHORT_TERM_CONVERSATIONS),
+}
+"""The kinds of things that have ids: the word for one, and what finds its id."""
 
-def delete(
-    database: Database, kind: Kind, id: int, purge: bool, caller: Caller, missing: NotFound
-) -> Forgotten:
+
+def delete(database: Database, kind: Kind, id: int, purge: bool, caller: Caller) -> Forgotten:
     """Delete an item with all that belongs to it: it can be brought back for 30 days.
 
     `purge`: erase it for good; of a memory that somebody else has also written, it is only deleted.
 
     Raises:
-        NotFound: `missing`, if there is no such item; to erase, also none that was deleted.
+        NotFound: there is no such item; to erase, also none that was deleted.
     """
     with database.write() as tx:
         number = tx.trash.put(kind, [id], caller)
         deleted = tx.trash.select(kind, item_id=id)
         if not number and not (purge and deleted):
-            raise missing
+            name, mend = _NAMES[kind]
+            raise NotFound(f"No {name} {id}, so nothing was deleted.", mend)
         if not purge:
             return forgetting.deleted(number, tx.now)
         writers = [trashed.writer for trashed in deleted]
@@ -40,5 +47,20 @@ def restore(tx: WriteTx, kind: Kind, id: int) -> None:
     """
     trashed = tx.trash.find_last(kind, id)
     if trashed is None:
-        raise NotFound(f"No {kind.value} {id} was deleted in the last 30 days. Nothing was restored.")
+        name, _ = _NAMES[kind]
+        raise NotFound(f"No {name} {id} was deleted in the last 30 days. Nothing was restored.")
+    tx.trash.restore(trashed)
+
+
+def bring_back(tx: WriteTx, trashed: Trashed) -> None:
+    """Bring back what lies in the trash.
+
+    Raises:
+        Conflict: its name or its id has been taken again.
+    """
+    place = None if trashed.conversation is None else tx.conversations.find(trashed.conversation)
+    if trashed.kind is Kind.LONG_TERM and place is not None:
+        name = str(trashed.parts["long_term_memories"][0]["name"])
+        if tx.long_term.find(place, name) is not None:
+            raise Conflict(f"`{name}` is taken again in `{trashed.conversation}`. Nothing was undone.")
     tx.trash.restore(trashed)

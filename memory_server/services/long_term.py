@@ -23,7 +23,7 @@ from memory_server.domain.secrets import find_secret, refuse_secrets
 from memory_server.domain.short_term import spoken
 from memory_server.domain.threshold import proposed
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
-from memory_server.services import projects
+from memory_server.services import deleting, projects
 from memory_server.services.outcomes import record
 from memory_server.services.waking import WakingService, places, rests
 from memory_server.storage.database import Database
@@ -214,9 +214,7 @@ class LongTermService:
                     f"No long-term memory `{name}` of the conversation `{where}` was deleted in the last 30 days. "
                     "Nothing was restored."
                 )
-            place = tx.conversations.find_or_insert(where)
-            _refuse_taken(tx, place, name, where)
-            tx.trash.restore(deleted[0], place)
+            deleting.bring_back(tx, deleted[0])
             return _get(tx, where, name)
 
     def context(

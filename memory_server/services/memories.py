@@ -205,8 +205,7 @@ class MemoryService:
         Raises:
             NotFound: no such memory; to erase, also none that was deleted.
         """
-        missing = NotFound(f"No memory {id}, so nothing was deleted.", Mend.FIND_MEMORY)
-        return deleting.delete(self.database, Kind.MEMORY, id, purge, caller, missing)
+        return deleting.delete(self.database, Kind.MEMORY, id, purge, caller)
 
     def restore(self, id: MemoryId) -> Detailed:
         """Bring back a memory that was deleted, as it was.

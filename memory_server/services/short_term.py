@@ -236,9 +236,8 @@ class ShortTermService:
                     f"No short-term memory of `{where}` that contains this was deleted in the last 30 days. "
                     "Nothing was restored."
                 )
-            place = tx.conversations.find_or_insert(where)
             for trashed in deleted:
-                tx.trash.restore(trashed, place)
+                tx.trash.restore(trashed)
             return len(deleted)
 
     def get(self, id: ShortTermId) -> ShortTermMemory:
@@ -259,10 +258,7 @@ class ShortTermService:
         Raises:
             NotFound: there is none; to erase, also none that was deleted.
         """
-        missing = NotFound(
-            f"No short-term memory {id}, so nothing was deleted.", Mend.LIST_SHORT_TERM_CONVERSATIONS
-        )
-        return deleting.delete(self.database, Kind.SHORT_TERM, id, purge, caller, missing)
+        return deleting.delete(self.database, Kind.SHORT_TERM, id, purge, caller)
 
     def bring_back(self, id: ShortTermId) -> None:
         """Bring back one memory that was deleted.
@@ -271,12 +267,7 @@ class ShortTermService:
             NotFound: it was not deleted in the last 30 days.
         """
         with self.database.write() as tx:
-            trashed = tx.trash.find_last(Kind.SHORT_TERM, id)
-            if trashed is None or trashed.conversation is None:
-                raise NotFound(
-                    f"No short-term memory {id} was deleted in the last 30 days. Nothing was restored."
-                )
-            tx.trash.restore(trashed, tx.conversations.find_or_insert(trashed.conversation))
+            deleting.restore(tx, Kind.SHORT_TERM, id)
 
     def statistics(self, conversation: str | None) -> Statistics:
         """Return the statistics of one conversation, or of all.

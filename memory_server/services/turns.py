@@ -134,8 +134,7 @@ class TurnService:
         Raises:
             NotFound: no such turn; to erase, also none that was deleted.
         """
-        missing = NotFound(f"No turn {id}, so nothing was deleted.", Mend.FIND_TURN)
-        return deleting.delete(self.database, Kind.TURN, id, purge, caller, missing)
+        return deleting.delete(self.database, Kind.TURN, id, purge, caller)
 
     def restore(self, id: int) -> Turn:
         """Bring back a turn that was deleted.

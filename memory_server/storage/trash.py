@@ -146,17 +146,17 @@ class WritableTrash(Trash):
         """Move items into the trash; return how many there were. They are deleted now, or at the moment given."""
         return self.tx.trash_rows.put(kind, ids, caller, deleted_at or self.tx.now) if ids else 0
 
-    def restore(self, trashed: Trashed, conversation_id: int | None = None) -> None:
-        """Bring something back as it was, under the id that it had, into a conversation where it had one.
+    def restore(self, trashed: Trashed) -> None:
+        """Bring something back as it was, under the id that it had, into its conversation where it had one.
 
         Raises:
             Conflict: another row has taken its id.
         """
-        tx = self.tx.statements
+        tx, place = self.tx.statements, {}
+        if trashed.conversation is not None:
+            place["conversation_id"] = WritableConversations(tx).find_or_insert(trashed.conversation)
         for table in PARTS[trashed.kind]:
-            rows = trashed.parts.get(table, [])
-            if conversation_id is not None:
-                rows = [{**row, "conversation_id": conversation_id} for row in rows]
+            rows = [{**row, **place} for row in trashed.parts.get(table, [])]
             if rows and self.tx.trash_rows.insert(table, rows) < len(rows) and table != "edges":
                 raise _taken(table, trashed)
         if trashed.kind is Kind.MEMORY:

@@ -239,8 +239,7 @@ def _bring_back(tx: WriteTx, step: Step) -> None:
     trashed = tx.trash.find_last(Kind(step.kind), step.item)
     if trashed is None:
         return
-    conversation = trashed.conversation
-    tx.trash.restore(trashed, None if conversation is None else tx.conversations.find_or_insert(conversation))
+    tx.trash.restore(trashed)
     for *values, place in json.loads(step.before or "[]"):
         origins.insert(tx, step.kind, step.item, [Origin(*values)], place)
 

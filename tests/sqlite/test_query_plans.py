@@ -38,7 +38,7 @@ def delete_and_restore(tx: Transaction, kind: Kind, id: int) -> None:
     tx.trash.put(kind, [id], Caller())
     trashed = tx.trash.find_last(kind, id)
     assert trashed is not None
-    tx.trash.restore(trashed, None if kind is Kind.MEMORY else CONVERSATION)
+    tx.trash.restore(trashed)
 
 
 ASKED: dict[str, Callable[[Transaction], Any]] = {
