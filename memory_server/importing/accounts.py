@@ -112,9 +112,9 @@ def _project(project: dict[str, Any]) -> Iterator[Record]:
             )  # fmt: skip
 
 
-def _objects(file: Opened) -> list[dict[str, Any]]:
+def _objects(file: Opened) -> Iterable[dict[str, Any]]:
     """Return the objects of a file: it is a list of them, or one."""
-    return [file.json] if isinstance(file.json, dict) else file.items
+    return file.items if file.json is None else [file.json]
 
 
 def chatgpt(opened: Opened) -> Iterator[Record]:

@@ -16,13 +16,13 @@ NAME = "letta"
 
 def fits(opened: Opened) -> bool:
     value = opened.json
-    return isinstance(value, dict) and (
+    return value is not None and (
         {"core_memory", "messages"} <= value.keys() or {"agents", "blocks"} <= value.keys()
     )
 
 
 def records(opened: Opened) -> Iterator[Record]:
-    value: dict[str, Any] = opened.json
+    value = opened.json or {}
     agents = objects(value.get("agents", [value]))
     blocks = [block for agent in agents for block in objects(agent.get("core_memory"))]
     for number, block in enumerate([*blocks, *objects(value.get("blocks"))], 1):

@@ -1,27 +1,35 @@
 """A path that may be imported, and as much of it as tells what it is."""
 
 import contextlib
+import io
 import json
 import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import IO, Any
 
 from memory_server.domain.exchange.records import Record, Refusal
 from memory_server.errors import Invalid
+from memory_server.importing import json_list
 from memory_server.sqlite import foreign
 
 HEAD = 65_536
 """Bytes from the start of a file that tell its format."""
 
 MOST = 512 << 20
-"""Bytes of JSON that a zip holds at most, unpacked, and bytes of a text that is no JSON. Both are read whole, and a
-small or sparse file can hold more than the memory of a machine."""
+"""Bytes of JSON that a zip holds at most, unpacked, and bytes of a text. A text is read whole, and a small or sparse
+file can hold more than the memory of a machine."""
+
+LARGEST = 64 << 20
+"""Bytes of one JSON object that is read. A list is read value by value."""
+
+SMALL = 1 << 20
+"""Bytes of a list that is read whole, in any coding; a larger one is UTF-8."""
 
 _READ_OF_FOLDERS = (".md", ".markdown", ".json")
 """How the files end that are read of a folder."""
@@ -86,16 +94,19 @@ class Opened:
         return foreign.tables(self.path)
 
     @cached_property
+    def size(self) -> int:
+        return self.archive.getinfo(self.member).file_size if self.archive else self.path.stat().st_size
+
+    @property
     def text(self) -> str:
         """The whole file.
 
         Raises:
             Invalid: it is neither UTF-8 nor UTF-16 nor Chinese in GBK, or too large.
         """
-        size = 0 if self.member else self.path.stat().st_size
-        if size > MOST and not self._starts_as_json:
+        if self.size > MOST:
             raise Invalid(
-                f"{self.path} holds {size:,} bytes, and {MOST:,} of a text are read at most. Split it."
+                f"{self.path} holds {self.size:,} bytes, and {MOST:,} of a text are read at most. Split it."
             )
         try:
             return decoded(self._read())
@@ -104,17 +115,29 @@ class Opened:
                 f"{self.path} is not UTF-8: {error.reason} at byte {error.start}. Nothing was imported."
             ) from error
 
+    @property
+    def lines(self) -> Iterator[str]:
+        """The lines of the file; a large one is UTF-8, and read while it is gone through."""
+        if self.size <= SMALL:
+            yield from io.StringIO(self.text)
+            return
+        with self._open() as file:
+            for line in iter(partial(file.readline, LARGEST), b""):
+                yield line.decode("utf-8", errors="surrogateescape").removeprefix("\ufeff")
+
     def _read(self, most: int = -1) -> bytes:
+        with self._open() as file:
+            try:
+                return file.read(most)
+            except OSError as error:
+                raise Invalid(
+                    f"{self.path} cannot be read: {error.strerror}. Nothing was imported."
+                ) from error
+
+    def _open(self) -> AbstractContextManager[IO[bytes]]:
         if self.archive is None:
-            with self.path.open("rb") as file:
-                try:
-                    return file.read(most)
-                except OSError as error:
-                    raise Invalid(
-                        f"{self.path} cannot be read: {error.strerror}. Nothing was imported."
-                    ) from error
-        with _unpacked(self.path, self.archive, self.member) as packed:
-            return packed.read(most)
+            return self.path.open("rb")
+        return _unpacked(self.path, self.archive, self.member)
 
     @property
     def name(self) -> str:
@@ -166,24 +189,52 @@ class Opened:
         return value if isinstance(value, dict) else {}
 
     @cached_property
-    def json(self) -> Any:
-        """The file as one JSON value; None where it is none."""
-        if self.is_folder or not self._starts_as_json:
+    def json(self) -> dict[str, Any] | None:
+        """The file as one JSON object; None where it is none.
+
+        Raises:
+            Invalid: it is too large.
+        """
+        if (
+            self.is_folder or not self._starts_as("{") or (self.first and self.size > HEAD)
+        ):  # that is a line of many
             return None
+        if self.size > LARGEST:
+            raise Invalid(
+                f"{self.path} holds {self.size:,} bytes, and {LARGEST:,} of one JSON object are read at most. Split it."
+            )
         try:
-            return json.loads(self.text)
+            value: dict[str, Any] = json.loads(self.text)
         except (ValueError, RecursionError):
             return None
+        return value
 
     @property
-    def _starts_as_json(self) -> bool:
-        return self.head.lstrip().startswith(("{", "["))
+    def values(self) -> Iterator[Any] | None:
+        """The values of a JSON list; None where the file is none. A large list is read while it is gone through, and
+        raises Invalid where it is damaged.
+        """
+        if self.is_folder or not self._starts_as("["):
+            return None
+        if self.size > SMALL:
+            return self._streamed()
+        try:
+            values: list[Any] = json.loads(self.text)
+        except (ValueError, RecursionError):
+            return None
+        return iter(values)
 
-    @cached_property
-    def items(self) -> list[dict[str, Any]]:
+    def _streamed(self) -> Iterator[Any]:
+        with self._open() as file:
+            yield from json_list.values(file, self.name)
+
+    def _starts_as(self, mark: str) -> bool:
+        return self.head.lstrip().startswith(mark)
+
+    @property
+    def items(self) -> Iterator[dict[str, Any]]:
         """The objects of a JSON list."""
-        value = self.json if isinstance(self.json, list) else []
-        return [item for item in value if isinstance(item, dict)]
+        return (value for value in self.values or () if isinstance(value, dict))
 
     def records(self, sql: str, name: str, record: Callable[[dict[str, Any]], Record]) -> Iterator[Record]:
         """Make a record of each row of a statement; refuse one that is no UTF-8, by `name` with its number."""

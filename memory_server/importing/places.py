@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_server.flags import HERE
+from memory_server.importing import cursor
 
 PLACES = (
     ("Claude Code", "transcripts", ".claude/projects", "*/*.jsonl"),
@@ -21,8 +22,13 @@ PLACES = (
     ("Codex", "transcripts", ".codex/sessions", "**/rollout-*.jsonl"),
     ("Codex", "memories", ".codex/memories", "*.md"),
     ("Codex", "instructions", ".codex/AGENTS.md", ""),
+    ("opencode", "transcripts", ".local/share/opencode", "opencode*.db"),
+    ("opencode", "transcripts", ".local/share/opencode", "storage/session/*/*.json"),
     ("opencode", "instructions", ".config/opencode/AGENTS.md", ""),
+    ("Gemini CLI", "transcripts", ".gemini/tmp", "*/chats/session-*.json*"),
     ("Gemini CLI", "memories", ".gemini/GEMINI.md", ""),
+    *(("Cursor", "transcripts", folder, cursor.DATABASE) for folder in cursor.USER_FOLDERS),
+    ("Cursor", "transcripts", ".cursor/projects", "*/agent-transcripts/**/*.jsonl"),
     ("Cursor", "rules", ".cursor/rules", "**/*.mdc"),
     ("Windsurf", "memories", ".codeium/windsurf/memories", "*.md"),
     (
@@ -52,8 +58,16 @@ OF_PROJECTS = (
 )
 """The same of a project that a client knows: what its assistants are told, and their memory banks."""
 
-MOVED = {".claude": "CLAUDE_CONFIG_DIR", ".codex": "CODEX_HOME"}
-"""Homes of clients, and the variables that move them."""
+MOVED = {
+    ".claude": ("CLAUDE_CONFIG_DIR", ""),
+    ".codex": ("CODEX_HOME", ""),
+    ".gemini": ("GEMINI_CLI_HOME", ".gemini"),
+    ".cursor": ("CURSOR_CONFIG_DIR", ""),
+    ".local/share": ("XDG_DATA_HOME", ""),
+    ".config": ("XDG_CONFIG_HOME", ""),
+    "AppData/Roaming": ("APPDATA", ""),
+}
+"""Homes of clients, the variables that move them, and their names in the folder that a variable names."""
 
 CONFIGURATIONS = (
     ".claude.json",
@@ -96,7 +110,9 @@ class Place:
 def places(home: Path, environment: Mapping[str, str] = HERE) -> list[Place]:
     """Return the places that have files, in the order of the table."""
     moved = {
-        name: Path(environment[variable]) for name, variable in MOVED.items() if environment.get(variable)
+        name: Path(environment[variable]) / inside
+        for name, (variable, inside) in MOVED.items()
+        if environment.get(variable)
     }
     roots = [path.resolve() for path in (home, *moved.values())]
     paths: dict[tuple[str, str], dict[Path, list[float]]] = {}
@@ -133,10 +149,10 @@ def _candidates(home: Path, moved: Mapping[str, Path]) -> Iterator[tuple[str, st
 
 def _at(where: str, home: Path, moved: Mapping[str, Path]) -> Iterator[Path]:
     """Yield the paths of a pattern in the home folder, and where the home of its client was moved to."""
-    client, _, inside = where.partition("/")
     yield from sorted(home.glob(where))
-    if client in moved:
-        yield from sorted(moved[client].glob(inside))
+    for name, folder in moved.items():
+        if where.startswith(f"{name}/"):
+            yield from sorted(folder.glob(where.removeprefix(f"{name}/")))
 
 
 def _named(home: Path, values: dict[str, Any]) -> Iterator[tuple[str, str, Path, str]]:

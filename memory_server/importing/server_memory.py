@@ -26,7 +26,7 @@ def fits(opened: Opened) -> bool:
 def records(opened: Opened) -> Iterator[Record]:
     entities: list[dict[str, Any]] = []
     relations: list[dict[str, Any]] = []
-    for number, line in enumerate(opened.text.splitlines(), 1):
+    for number, line in enumerate(opened.lines, 1):
         if line.strip():
             item = _item(line)
             if item is None:

@@ -33,7 +33,7 @@ def records(opened: Opened) -> Iterator[Record]:
         for file in (folder / SHORT, folder / LONG):
             if file.is_file():
                 opened_file = Opened(file)
-                if opened_file.json is None:
+                if opened_file.values is None:
                     yield Refusal(str(file), "is no JSON")
                 names += filter(None, (str(item.get("conversation_id") or "") for item in opened_file.items))
                 yield from _of_file(opened_file, names[-1])

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -39,12 +39,14 @@ def fits_jsonl(opened: Opened) -> bool:
     return _column(first, "content") is not None
 
 
-def _items(opened: Opened) -> list[Any] | None:
+def _items(opened: Opened) -> Iterable[Any] | None:
     """Return the items of a JSON list, or of the list inside an object; None for lines."""
     value = opened.json
-    if isinstance(value, dict) and _column(value, "content") is None:
-        value = next((value[name] for name in LISTS if isinstance(value.get(name), list)), None)
-    return value if isinstance(value, list) else None
+    if value is None:
+        return opened.values
+    if _column(value, "content") is not None:
+        return None
+    return next((value[name] for name in LISTS if isinstance(value.get(name), list)), None)
 
 
 def fits_csv(opened: Opened) -> bool:
@@ -57,12 +59,11 @@ def jsonl(opened: Opened) -> Iterator[Record]:
     if items is not None:
         for number, item in enumerate(items, 1):
             yield _record(item, f"item {number}", opened.path.name)
-        if isinstance(opened.json, dict):
-            for number, relation in enumerate(objects(opened.json.get("relations")), 1):
-                words = " ".join(map(str, relation.values()))
-                yield Refusal(f"relation {number}", f"its ends are no memories: {words}", elsewhere=True)
+        for number, relation in enumerate(objects((opened.json or {}).get("relations")), 1):
+            words = " ".join(map(str, relation.values()))
+            yield Refusal(f"relation {number}", f"its ends are no memories: {words}", elsewhere=True)
         return
-    for number, line in enumerate(opened.text.splitlines(), 1):
+    for number, line in enumerate(opened.lines, 1):
         if line.strip():
             try:
                 yield _record(json.loads(line), f"line {number}", opened.path.name)

@@ -4,7 +4,7 @@ The vectors count letters in 128 buckets: they say nothing, and are left behind.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from memory_server.domain.exchange.records import FactRecord, FactStep, Record, Refusal, TurnRecord
@@ -25,7 +25,7 @@ def fits(opened: Opened) -> bool:
 
 
 def records(opened: Opened) -> Iterator[Record]:
-    yield from _facts(opened.json.get("facts") if isinstance(opened.json, dict) else None, "")
+    yield from _facts(opened.json.get("facts") if opened.json else None, "")
     at_moment: Counter[str] = Counter()
     for number, turn in enumerate(_turns(opened), 1):
         if not isinstance(turn, dict) or not is_plain(turn) or not turn.get("summary"):
@@ -52,11 +52,11 @@ def _facts(facts: Any, when: str) -> Iterator[Record]:
         yield FactRecord("global", "", str(key), (step,), created_at=when, created_by=NAME)
 
 
-def _turns(opened: Opened) -> list[Any]:
-    if isinstance(opened.json, dict):
-        memories = opened.json.get("memories")
-        return memories if isinstance(memories, list) else []
-    return opened.json if isinstance(opened.json, list) else []
+def _turns(opened: Opened) -> Iterable[Any]:
+    if opened.json is None:
+        return opened.values or ()
+    memories = opened.json.get("memories")
+    return memories if isinstance(memories, list) else []
 
 
 FORMAT = Format(NAME, 'the memories.json of "The Tax MCP Memory"', fits, records)

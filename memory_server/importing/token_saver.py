@@ -24,7 +24,7 @@ def records(opened: Opened) -> Iterator[Record]:
     if opened.tables:
         yield from opened.records("SELECT * FROM memories ORDER BY created_at, id", "memory {}", _stored)
         return
-    folder = (opened.json.get("source") or {}).get("project_path")
+    folder = ((opened.json or {}).get("source") or {}).get("project_path")
     for number, item in enumerate(_exported(opened), 1):
         if not isinstance(item, dict) or not {"key", "value", "scope"} <= item.keys() or not is_plain(item):
             yield Refusal(f"memory {number}", "has no key, value or scope")
@@ -33,7 +33,7 @@ def records(opened: Opened) -> Iterator[Record]:
 
 
 def _exported(opened: Opened) -> list[Any]:
-    memories = opened.json.get("memories") if isinstance(opened.json, dict) else None
+    memories = opened.json.get("memories") if opened.json else None
     return memories if isinstance(memories, list) else []
 
 

@@ -1,8 +1,9 @@
 """Reads SQLite files of other programs, from a copy: nothing is written beside the file, and no lock is taken."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,11 @@ BESIDE = ("-wal", "-journal")
 """Endings of the files beside a SQLite file whose rows are not yet in the file itself."""
 
 UNREADABLE = "unreadable"
+
+WAIT = 5_000
+"""Milliseconds that a read waits for the program of the file."""
+
+_READS = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 
 TRIES = 3
 """Copies that are made at most: another program may write during one."""
@@ -36,6 +42,58 @@ def opened(path: Path) -> Iterator[apsw.Connection]:
                 yield connection
         except apsw.Error as error:
             raise Unavailable(f"{path} cannot be read: {error}") from error
+
+
+@contextmanager
+def in_place(path: Path) -> Iterator[Callable[..., list[Any]]]:
+    """Yield a function that reads rows of a file where it lies: it may be larger than the room for a copy.
+
+    Each read ends at once, so the file's program waits for none of them. A log without its index beside it is read from
+    a copy, because SQLite would write one.
+
+    Raises:
+        Unavailable: the file is damaged, or was written while it was read.
+    """
+    address = _address(path)
+    if address is None:
+        with opened(path) as connection:
+            yield partial(_rows_of, connection)
+        return
+    before = _state(path)
+    try:
+        with closing(pragmas.connected(address, _READS)) as connection:
+            connection.set_busy_timeout(WAIT)
+            yield partial(_rows_of, connection)
+    except apsw.Error as error:
+        raise Unavailable(f"{path} cannot be read: {error}") from error
+    if "immutable" in address and _state(path) != before:
+        raise Unavailable(f"{path} was written while it was read. Import it again.")
+
+
+def _address(path: Path) -> str | None:
+    """Return the address at which SQLite reads a file and leaves nothing beside it; None where there is none."""
+    companions = {ending for ending in (*BESIDE, "-shm") if path.with_name(path.name + ending).exists()}
+    with path.open("rb") as file:
+        has_log = file.read(19)[18:] == b"\2"
+    if companions == {"-wal", "-shm"} or not (companions or has_log):
+        return f"{path.resolve().as_uri()}?mode=ro&readonly_shm=1"
+    return None if companions else f"{path.resolve().as_uri()}?immutable=1"
+
+
+def _rows_of(connection: apsw.Connection, sql: str, values: Mapping[str, Any] | None = None) -> list[Any]:
+    return connection.execute(sql, values or {}).fetchall()
+
+
+def names(path: Path) -> frozenset[str]:
+    """Return the names of the tables of a file; none where it is no file of SQLite, or cannot be read."""
+    with path.open("rb") as file:
+        if not file.read(16).startswith(b"SQLite format 3"):
+            return frozenset()
+    try:
+        with in_place(path) as rows:
+            return frozenset(name for (name,) in rows("SELECT name FROM sqlite_schema WHERE type = 'table'"))
+    except Unavailable:
+        return frozenset()
 
 
 def tables(path: Path) -> dict[str, list[str]]:

@@ -13,7 +13,8 @@ from memory_server.domain.exchange.filing import Filing
 from memory_server.domain.exchange.records import TurnRecord
 from memory_server.domain.forgetting import Kind
 from memory_server.domain.secrets import find_secret
-from memory_server.importing import transcripts
+from memory_server.importing import sessions, transcripts
+from memory_server.importing.session import PLACE
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
 from memory_server.transfer import taking
@@ -32,7 +33,12 @@ class TranscriptService:
     one_machine: bool
 
     def source(self, path: Path) -> Source:
-        """Return what a transcript, or all of a folder, have more than was read of them: from their last turn on."""
+        """Return what a transcript, or all of a folder, have more than was read of them: from their last turn on.
+
+        Sessions that their client changes afterwards are read whole.
+        """
+        if sessions.fits(path):
+            return Source(transcripts.NAME, lambda: sessions.records(path), str(path))
         return Source(transcripts.NAME, lambda: self._unread(path), str(path), ends=False)
 
     def _unread(self, path: Path) -> Iterator[TurnRecord]:
@@ -60,11 +66,16 @@ class TranscriptService:
         if not self.one_machine or not folder.is_dir():
             return 0
         with self.database.write() as tx:
-            gone = [path for path in map(Path, tx.turns.files(str(folder))) if not path.exists()]
+            gone = [path for path in map(Path, tx.turns.files(str(folder))) if not _stands(path)]
             ids = [id for path in gone for id, _ in _turns_of(tx, path)]
             tx.trash.put(Kind.TURN, ids, caller)
             tx.trash.erase([trashed.id for id in ids for trashed in tx.trash.select(Kind.TURN, item_id=id)])
         return len(ids)
+
+
+def _stands(path: Path) -> bool:
+    """True if the file of a session is there; in one that has several, a session ends with the next import."""
+    return path.exists() or path.parent.is_file()
 
 
 def _take(run: Run, tx: WriteTx, turn: TurnRecord) -> None:
@@ -76,7 +87,7 @@ def _take(run: Run, tx: WriteTx, turn: TurnRecord) -> None:
 def _read_until(tx: Tx, path: Path) -> int:
     """Return the byte where the last turn begins that was read of a file; 0 where none was."""
     last = max((source_id for _, source_id in _turns_of(tx, path)), default=None)
-    return 0 if last is None else int(last[1 - transcripts.PLACE : -1])
+    return 0 if last is None else int(last[1 - PLACE : -1])
 
 
 def _turns_of(tx: Tx, path: Path) -> list[tuple[int, str]]:

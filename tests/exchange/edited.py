@@ -130,3 +130,51 @@ EDITS: dict[str, Callable[[Path], None]] = {
     "text": _replaced(("渡轮九点出发", "渡轮十点出发"), ("The ferry leaves at nine.\n\n", "")),
 }
 """By the name of the format."""
+
+
+def _gemini(path: Path) -> None:
+    """Write the last line of a message anew, and take another back, as the program does."""
+    file = next(path.rglob("session-*.jsonl"))
+    lines = list(map(json.loads, file.read_text(encoding="utf-8").splitlines()))
+    said = {line["id"]: line for line in lines if line.get("type") in ("user", "gemini")}
+    first = next(line for line in said.values() if line["type"] == "gemini" and line["content"])
+    more = [{**first, "content": "It rounds to even now."}, {"$rewindTo": list(said)[-1]}]
+    with file.open("a", encoding="utf-8") as log:
+        log.writelines(json.dumps(line) + "\n" for line in more)
+
+
+def _cursor_agent(path: Path) -> None:
+    file = next(path.rglob("a1.jsonl"))
+    *lines, _ = file.read_text(encoding="utf-8").splitlines(True)
+    file.write_text("".join(lines).replace("I look.", "I look again."), encoding="utf-8")
+
+
+def _in(name: str, edit: Callable[[Path], None]) -> Callable[[Path], None]:
+    return lambda path: edit(path / name)
+
+
+EDITS_OF_SESSIONS: dict[str, Callable[[Path], None]] = {
+    "opencode": _in(
+        "opencode.db",
+        _by_sql(
+            """
+            UPDATE part SET data = replace(data, 'rounds half up now', 'rounds to even now');
+            DELETE FROM message WHERE id = (
+                SELECT max(m.id) FROM message AS m WHERE json_extract(m.data, '$.role') = 'assistant'
+            );
+            """
+        ),
+    ),
+    "gemini-cli": _gemini,
+    "cursor": _in(
+        "globalStorage/state.vscdb",
+        _by_sql(
+            """
+            UPDATE cursorDiskKV SET value = replace(value, 'rounds half up now', 'rounds to even now');
+            DELETE FROM cursorDiskKV WHERE key LIKE '%:b8';
+            """
+        ),
+    ),
+    "cursor-agent": _cursor_agent,
+}
+"""By the client: a reply is edited, another one is gone."""

@@ -219,6 +219,76 @@ def transcript(folder: Path) -> Path:
     return folder
 
 
+def opencode(folder: Path) -> Path:
+    """Written by opencode 1.18.33, with a stand-in for the model; its empty tables are left out."""
+    script = (FIXTURES / "transcripts/opencode/opencode.sql").read_text(encoding="utf-8")
+    _database(folder / "opencode.db", script)
+    return folder
+
+
+def gemini(folder: Path) -> Path:
+    """Written by Gemini CLI 0.61.0, with a stand-in for the model."""
+    shutil.copytree(FIXTURES / "transcripts/gemini", folder, dirs_exist_ok=True)
+    return folder / "tmp"
+
+
+def cursor(folder: Path) -> Path:
+    """By two public descriptions of its files each, which the fixture names; a session is of an older version, whose
+    folder the workspace tells.
+    """
+    storage = folder / "User/globalStorage"
+    storage.mkdir(parents=True)
+    script = (FIXTURES / "transcripts/cursor/state.sql").read_text(encoding="utf-8")
+    _database(storage / "state.vscdb", script)
+    workspace = folder / "User/workspaceStorage/ws0"
+    _json(workspace / "workspace.json", {"folder": "file:///srv/light%20house"})
+    known = json.dumps({"allComposers": [{"composerId": "6f1c0d52-0002-4a77-9f6d-2b9d3a6a7e02"}]})
+    _database(
+        workspace / "state.vscdb",
+        "CREATE TABLE ItemTable (key TEXT, value BLOB);"
+        f"INSERT INTO ItemTable VALUES ('composer.composerData', '{known}');",
+    )
+    return folder / "User"
+
+
+def cursor_agent(folder: Path) -> Path:
+    """By docs/registry/cursor.md of vshulcz/deja-vu, whose author read files of Cursor's own, and the adapter of
+    another reader of version 2026.07.20: no dates, no exit codes, `<user_query>` around what the person typed.
+    """
+    path = folder / "projects/srv-shop/agent-transcripts/a1/a1.jsonl"
+    path.parent.mkdir(parents=True)
+    _json(path.parents[2] / ".workspace-trusted", {"trustedAt": "2026-08-02", "workspacePath": "/srv/shop"})
+
+    def line(role: str, *blocks: dict[str, Any]) -> str:
+        return json.dumps({"role": role, "message": {"content": list(blocks)}}, ensure_ascii=False) + "\n"
+
+    def text(words: str) -> dict[str, Any]:
+        return {"type": "text", "text": words}
+
+    def tool(name: str, **arguments: str) -> dict[str, Any]:
+        return {"type": "tool_use", "name": name, "input": arguments}
+
+    _text(
+        path,
+        line(
+            "user",
+            text("<timestamp>Monday</timestamp>\n<user_query>\nFix the invoice exporter\n</user_query>"),
+        )
+        + line(
+            "assistant",
+            text("I look."),
+            tool("Shell", command="pytest -q"),
+            tool("Write", path="/srv/shop/invoice.py"),
+        )
+        + '{"type": "turn_ended", "status": "success"}\n'
+        + line("user", text("<user_query>\n灯塔是什么颜色？\n</user_query>"))
+        + line("assistant", text("灯塔是红色的。")),
+    )
+    subagent = path.parent / "subagents/s1.jsonl"
+    _text(subagent, line("user", text("the task of a subagent")))
+    return folder / "projects"
+
+
 def claude_code(folder: Path) -> Path:
     """By the system prompt of Claude Code 2.1.330, which says how a memory is written."""
     memory = folder / "projects/-srv-shop/memory"
@@ -288,3 +358,11 @@ SOURCES: dict[str, Callable[[Path], Path]] = {
     "text": text,
 }
 """By the name of the format."""
+
+SESSIONS: dict[str, Callable[[Path], Path]] = {
+    "opencode": opencode,
+    "gemini-cli": gemini,
+    "cursor": cursor,
+    "cursor-agent": cursor_agent,
+}
+"""Transcripts that are read whole, by their client."""

@@ -11,7 +11,7 @@ from memory_server.importing.values import hashed
 from tests.conftest import Sqlite, damage
 from tests.exchange import sources
 from tests.exchange.conftest import Run
-from tests.exchange.edited import EDITS
+from tests.exchange.edited import EDITS, EDITS_OF_SESSIONS
 from tests.postgres_server import new_place
 
 Taken = Callable[..., dict[str, Any]]
@@ -92,25 +92,27 @@ def test_what_is_edited_is_updated_what_is_gone_ends_and_both_are_undone(
 
 
 TRANSCRIPTS = {"transcript"}
-"""They are indexed, not imported: what of them changes or goes is in `test_transcripts`."""
+"""They are read on from their last turn: what of them changes or goes is in `test_transcripts`."""
+
+ALL_SOURCES, ALL_EDITS = sources.SOURCES | sources.SESSIONS, EDITS | EDITS_OF_SESSIONS
 
 
 def test_every_source_is_edited_here() -> None:
-    assert EDITS.keys() | TRANSCRIPTS == sources.SOURCES.keys()
+    assert ALL_EDITS.keys() | TRANSCRIPTS == ALL_SOURCES.keys()
 
 
-@pytest.mark.parametrize("name", EDITS)
+@pytest.mark.parametrize("name", ALL_EDITS)
 def test_each_source_is_followed_and_undone(
     name: str, tmp_path: Path, run: Run, taken: Taken, exported: Callable[..., str]
 ) -> None:
     db = tmp_path / "memory.db"
     (tmp_path / "source").mkdir()
-    path = sources.SOURCES[name](tmp_path / "source")
+    path = ALL_SOURCES[name](tmp_path / "source")
     taken(db, path)
     before = exported(db)
     again = taken(db, path)
     assert (again["added"], again["updated"], again["ended"], exported(db)) == (0, 0, 0, before)
-    EDITS[name](path)
+    ALL_EDITS[name](path)
     changed = taken(db, path)
     assert (changed["added"], changed["updated"], changed["ended"]) == (0, 1, 1)
     assert changed["sources"][0]["conflicts"] == []

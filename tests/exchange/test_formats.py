@@ -13,7 +13,7 @@ from memory_server.importing.formats import NAMES
 from tests.conftest import Sqlite, as_rows, damage
 from tests.exchange import sources
 from tests.exchange.conftest import Run
-from tests.exchange.sources import SOURCES
+from tests.exchange.sources import SESSIONS, SOURCES
 
 Taken = Callable[..., dict[str, Any]]
 
@@ -41,17 +41,18 @@ def test_every_format_has_a_source_here() -> None:
     assert {*SOURCES, "memory-server"} == set(NAMES)
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", SOURCES | SESSIONS)
 def test_a_source_is_recognised_taken_once_and_only_read(
     name: str, tmp_path: Path, taken: Taken, sqlite: Sqlite
 ) -> None:
     (tmp_path / "source").mkdir()
-    path = SOURCES[name](tmp_path / "source")
+    path = (SOURCES | SESSIONS)[name](tmp_path / "source")
+    form = name if name in SOURCES else "transcript"
     files = [each for each in [path, *path.rglob("*")] if each.is_file()]
     before = {each: each.read_bytes() for each in files}
     db = tmp_path / "memory.db"
     first = taken(db, path)
-    assert first["sources"][0]["format"] == name
+    assert first["sources"][0]["format"] == form
     assert first["added"] > 0
     again = taken(db, path)
     assert (again["added"], again["updated"], again["changed_here"]) == (0, 0, 0)
@@ -59,7 +60,7 @@ def test_a_source_is_recognised_taken_once_and_only_read(
     assert {each: each.read_bytes() for each in files} == before
     assert [each for each in [path, *path.rglob("*")] if each.is_file()] == files
     origins = sqlite(db, "SELECT DISTINCT imported_from FROM readable_origins").split()
-    assert origins == [name]
+    assert origins == [form]
     assert damage(db) == []
 
 

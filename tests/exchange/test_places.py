@@ -10,6 +10,7 @@ import pytest
 
 from memory_server.cli import machine, output
 from memory_server.importing.places import Place, places
+from tests.exchange import sources
 from tests.exchange.conftest import Run
 from tests.exchange.sources import FIXTURES
 
@@ -103,6 +104,57 @@ def test_the_homes_that_variables_move_are_looked_at_too(home: Path, tmp_path: P
         "Claude", "server-memory", "projects", "basic-memory", "Obsidian",
     ]  # fmt: skip
     assert len(places(home, {})) == 4
+
+
+EDITORS = (".config/Cursor", "Library/Application Support/Cursor", "AppData/Roaming/Cursor")
+
+
+def made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.mark.parametrize("editor", EDITORS)
+def test_sessions_that_are_read_whole_are_listed_and_taken_once(
+    editor: str, home: Path, run: Run, tmp_path: Path
+) -> None:
+    sources.opencode(made(home / ".local/share/opencode"))
+    sources.gemini(made(home / ".gemini"))
+    sources.cursor(made(home / editor))
+    sources.cursor_agent(made(home / ".cursor"))
+    sessions = [place for place in places(home) if place.what == "transcripts"]
+    assert [(name, place.files) for name, place in zip(names(sessions, home), sessions, strict=True)] == [
+        ("Claude Code, transcripts: .claude/projects", 1),
+        ("Codex, transcripts: .codex/sessions", 1),
+        ("opencode, transcripts: .local/share/opencode", 1),
+        ("Gemini CLI, transcripts: .gemini/tmp", 1),
+        (f"Cursor, transcripts: {editor}/User .cursor/projects", 3),
+    ]
+    db = tmp_path / "memory.db"
+    first = run(db, "import", "--all", "--json").summary["sources"]
+    turns = [source["counts"]["turn"]["added"] for source in first if source["format"] == "transcript"]
+    assert sorted(turns) == [2, 4, 4, 4, 4, 6]
+    again = run(db, "import", "--all", "--json").summary
+    assert (again["added"], again["updated"], again["ended"]) == (0, 0, 0)
+
+
+def test_sessions_are_listed_where_variables_move_them(home: Path, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    sources.opencode(made(disk / "data/opencode"))
+    sources.gemini(made(disk / "gemini/.gemini"))
+    sources.cursor(made(disk / "config/Cursor"))
+    sources.cursor_agent(made(disk / "cursor"))
+    (home / ".claude.json").unlink()
+    moved = {
+        "XDG_DATA_HOME": str(disk / "data"),
+        "GEMINI_CLI_HOME": str(disk / "gemini"),
+        "XDG_CONFIG_HOME": str(disk / "config"),
+        "CURSOR_CONFIG_DIR": str(disk / "cursor"),
+    }
+    listed = {place.program: place.paths for place in places(home, moved) if place.what == "transcripts"}
+    assert listed["opencode"] == (disk / "data/opencode",)
+    assert listed["Gemini CLI"] == (disk / "gemini/.gemini/tmp",)
+    assert listed["Cursor"] == (disk / "config/Cursor/User", disk / "cursor/projects")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", "[" * 200_000, '{"projects": 7, "vaults": [1]}', "\x00"])

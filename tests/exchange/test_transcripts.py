@@ -20,7 +20,7 @@ from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import MemoryDraft, MemoryType
 from memory_server.domain.recall import Recallable
 from memory_server.domain.turn import TurnDraft
-from memory_server.importing import transcripts
+from memory_server.importing import session, transcripts
 from memory_server.services import retrieval
 from memory_server.services.looking import LookWish
 from memory_server.services.meaning import Meaning
@@ -179,7 +179,7 @@ def test_credentials_are_cut_out(services: Services, tmp_path: Path) -> None:
 
 
 def test_a_credential_is_cut_out_before_a_text_is_shortened(services: Services, tmp_path: Path) -> None:
-    half = transcripts.PROMPT // 2
+    half = session.PROMPT // 2
     written(tmp_path, line("user", "x" * (half - 10) + f" {TOKEN} " + "y " * half))
     took(services, tmp_path)
     assert TOKEN[:10] not in texts(services)[0]
@@ -212,8 +212,8 @@ def test_what_is_kept_of_a_turn_is_bounded(services: Services, tmp_path: Path) -
         *(ran("c" * 900, f"c{number}") for number in range(50)),
     )
     took(services, tmp_path)
-    assert len(texts(services)[0]) < transcripts.PROMPT + 20
-    assert transcripts.LEAST < len(texts(services)[1]) < path.stat().st_size // 100
+    assert len(texts(services)[0]) < session.PROMPT + 20
+    assert session.LEAST < len(texts(services)[1]) < path.stat().st_size // 100
 
 
 def test_a_session_that_was_deleted_goes(services: Services, tmp_path: Path) -> None:
