@@ -92,7 +92,7 @@ class _Look:
             if self.budget.is_spent:
                 is_proved = False
                 break
-            lost = [anchor for anchor in anchors if anchor not in moved and anchor.path != path]
+            lost = [anchor for anchor in anchors if anchor not in moved]
             if not lost:
                 break
             source = self._read(path)

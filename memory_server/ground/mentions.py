@@ -28,7 +28,7 @@ _NAME = re.compile(
     r"""(?<![A-Za-z0-9_.$/\\@-])(?:
         --[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)*                        # a flag
         |(?:[A-Za-z_$][\w$]*(?:\.|::|\#|->))+[A-Za-z_$][\w$]*            # a.b, A::b
-        |[A-Za-z_$][\w$]*(?=\([^\s()]*\))                                # call()
+        |[A-Za-z_$][\w$]*(?=\(\))                                        # call()
         |_*[A-Za-z][A-Za-z0-9]*(?:_+[A-Za-z0-9]+)+_*                     # snake_case, CONSTANT_CASE
         |__?[A-Za-z]\w*                                                  # _private
         |[a-z]+[0-9]*(?:[A-Z][a-z0-9]*)+                                 # camelCase
@@ -69,7 +69,7 @@ _IN_UNITS = {
 """By how much a number in code is larger that has the next smaller unit."""
 
 _CLAUSE = re.compile(r"[.;!?](?=\s|$)|[。；！？\n()（）]")
-_WORD = re.compile(r"[A-Za-z_$][\w$-]*|[\u4e00-\u9fff]+", re.ASCII)
+_WORD = re.compile(r"[A-Za-z_$](?:[\w$-]|'[a-z])*|[\u4e00-\u9fff]+", re.ASCII)
 _STOP = frozenset(
     "a an and are as at be but by for from has have in into is it its now of on or our so than that the their then"
     " there this to up was we were will with use uses used set sets equals default defaults only about after before not"

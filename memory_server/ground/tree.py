@@ -78,12 +78,11 @@ class Tree:
         return Source(path, data.decode("utf-8-sig", "replace"), state.st_mtime)
 
     def exists(self, path: str) -> bool:
-        """True if there is anything at this path, even what is never read."""
+        """True if there is anything but a folder at this path, even what is never read."""
         try:
-            os.lstat(self.root / path)
+            return not stat.S_ISDIR(os.lstat(self.root / path).st_mode)
         except (OSError, ValueError):
             return False
-        return True
 
     def neighbours(self, path: str) -> list[str]:
         """Return the files of the folder of a path, those too that git does not know."""

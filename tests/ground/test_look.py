@@ -70,3 +70,20 @@ def test_a_folder_in_no_repository_has_no_anchors_and_no_verdicts(repository: Re
     outside = Repository(repository.root.parent)
     assert outside.observe(NOTE) == ()
     assert outside.look(repository.observe(NOTE)) == ()
+
+
+def test_a_name_that_went_to_another_file_is_not_gone(repository: Repository) -> None:
+    anchors = repository.observe("`load_settings` reads it")
+    repository.commit({"src/a.py": "", "src/b.py": "x = 1\n\ndef load_settings(path):\n"})
+    (verdict,) = repository.look(anchors)
+    assert (verdict.state, verdict.path, verdict.line) == (State.MOVED, "src/b.py", 3)
+    repository.commit({"src/b.py": "def load_settings(path, more):\n"})
+    (verdict,) = repository.look(anchors)
+    assert (verdict.state, verdict.text) == (State.CHANGED, "def load_settings(path, more):")
+
+
+def test_a_folder_in_the_place_of_a_file_is_no_file(repository: Repository) -> None:
+    anchors = repository.observe("see src/a.py")
+    (repository.root / "src/a.py").unlink()
+    repository.commit({"src/a.py/x.py": "x = 1\n"})
+    assert [verdict.state for verdict in repository.look(anchors)] == [State.GONE]
