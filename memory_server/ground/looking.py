@@ -1,12 +1,12 @@
 """Looks whether the lines of anchors stand in the working tree of a folder."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from memory_server.ground.anchors import Anchor, State, Verdict
 from memory_server.ground.budget import Budget
-from memory_server.ground.files import is_searched
+from memory_server.ground.following import candidates, renamed
 from memory_server.ground.index import Listing
 from memory_server.ground.lines import Line, difference, has_conflict, lines_with, missing
 from memory_server.ground.tree import Source, Tree, around
@@ -51,7 +51,9 @@ class _Look:
         if not anchor.name:
             exists = self.tree.exists(anchor.path)
             return self._verdict(anchor, State.SAME, anchor.path, 0) if exists else None
-        source = self._read(anchor.path)
+        if anchor.path not in self._sources:
+            self._sources[anchor.path] = self.tree.read(anchor.path)
+        source = self._sources[anchor.path]
         if source is None:
             return self.unknown(anchor) if self.tree.exists(anchor.path) else None
         lines = lines_with(anchor.name, source.text)
@@ -73,32 +75,28 @@ class _Look:
         return {**verdicts, **self._search(searched, listing)}
 
     def _file(self, anchor: Anchor, listing: Listing) -> Verdict:
-        """Return the verdict on a file that is not where it was: moved, if one other file has its name."""
+        """Return the verdict on a file that is not where it was."""
         if anchor.path in listing.absent or not listing.whole:
             return self.unknown(anchor)
-        name = anchor.path.rpartition("/")[2]
-        named = [path for path in listing.paths if path.endswith(name) and path.rpartition("/")[2] == name]
-        named = [path for path in named if path != anchor.path and self.tree.exists(path)]
-        if len(named) == 1:
-            return self._verdict(anchor, State.MOVED, named[0], 0)
-        return self._verdict(anchor, State.GONE if not named else State.UNKNOWN, anchor.path, 0)
+        path = renamed(anchor.path, [path for path in listing.paths if path != anchor.path], self.tree.exists)
+        return self._verdict(anchor, State.MOVED if path else State.GONE, path or anchor.path, 0)
 
     def _search(self, anchors: Sequence[Anchor], listing: Listing) -> dict[Anchor, Verdict]:
         """Read the other files, the likeliest first, until all lines stand somewhere or the budget is over."""
         changed: dict[Anchor, list[tuple[Source, list[Line]]]] = {anchor: [] for anchor in anchors}
         moved: dict[Anchor, Verdict] = {}
         is_proved = listing.whole
-        for path in self._candidates(anchors, listing):
-            if self.budget.is_spent:
-                is_proved = False
-                break
+        for path in candidates(anchors, listing, self.tree):
             lost = [anchor for anchor in anchors if anchor not in moved]
             if not lost:
                 break
-            source = self._read(path)
+            if self.budget.is_spent:
+                is_proved = False
+                break
+            source = self.tree.read(path)
             if source is None:
                 continue
-            for anchor in lost:
+            for anchor in (anchor for anchor in lost if source.may_hold(anchor.name)):
                 lines = lines_with(anchor.name, source.text)
                 if lines and not missing(anchor.digests, lines):
                     moved[anchor] = self._standing(anchor, source, lines)
@@ -109,29 +107,18 @@ class _Look:
         }
 
     def _lost(self, anchor: Anchor, places: list[tuple[Source, list[Line]]], is_proved: bool) -> Verdict:
-        """Return the verdict on a name of which no file has all lines."""
+        """Return the verdict on a name of which no file has all lines. Where files are left that were not read, it
+        takes a file that has some of them to say that they have changed.
+        """
         if not is_proved:
-            return self.unknown(anchor)
+            count = len(anchor.digests)
+            places = [place for place in places if len(missing(anchor.digests, place[1])) < count]
+            if not places:
+                return self.unknown(anchor)
         if not places:
             return self._verdict(anchor, State.GONE, anchor.path, 0)
         verdicts = [self._changed(anchor, source, lines) for source, lines in places]
         return min(verdicts, key=lambda verdict: min(difference(old, verdict.text) for old in anchor.digests))
-
-    def _candidates(self, anchors: Sequence[Anchor], listing: Listing) -> Iterator[str]:
-        """Yield the files in which a lost name may stand: those of the same name, of the same folder, all others."""
-        names = {anchor.path.rpartition("/")[2] for anchor in anchors}
-        endings = {name.rpartition(".")[2] for name in names}
-        paths = dict.fromkeys(path for path in listing.paths if path.rpartition("/")[2] in names)
-        for folder in dict.fromkeys(anchor.path.rpartition("/")[0] for anchor in anchors):
-            paths.update(dict.fromkeys(self.tree.neighbours(f"{folder}/" if folder else "")))
-        paths.update(dict.fromkeys(path for path in listing.paths if path.rpartition(".")[2] in endings))
-        paths.update(dict.fromkeys(listing.paths))
-        return (path for path in paths if is_searched(path))
-
-    def _read(self, path: str) -> Source | None:
-        if path not in self._sources:
-            self._sources[path] = self.tree.read(path)
-        return self._sources[path]
 
     def _standing(self, anchor: Anchor, source: Source, lines: list[Line]) -> Verdict:
         """Return the verdict on observed lines that all stand in this file."""

@@ -94,6 +94,7 @@ class _Observation:
             pair: anchors for pair, anchors in values.items() if not anchors and len(pair.forms[0]) > 1
         }
         new_names = {name: anchors for name, anchors in names.items() if not anchors}
+        ends = {name: _SEPARATOR.split(name)[-1] for name in new_names}
         crowded: set[str] = set()
         for path in listing.paths if new_values or new_names else ():
             if self.budget.is_spent:
@@ -105,7 +106,7 @@ class _Observation:
                 continue
             for pair, anchors in new_values.items():
                 anchors += self._value(pair, source)
-            for name in new_names.keys() - crowded:
+            for name in (name for name in new_names if name not in crowded and source.may_hold(ends[name])):
                 new_names[name] += self._name(name, source)
                 if len(new_names[name]) > MOST_FILES or _is_crowded(name, source):
                     crowded.add(name)

@@ -21,13 +21,28 @@ _PACKED = 20_000_000
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
-@dataclass(frozen=True, slots=True)
+_FLAGS = (
+    os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+)
+
+
+@dataclass(slots=True)
 class Source:
-    """The text of a file, and its date in seconds."""
+    """The bytes of a file, and its date in seconds. They are decoded only where a name is in them."""
 
     path: str
-    text: str
+    data: bytes
     modified: float
+    _text: str | None = None
+
+    @property
+    def text(self) -> str:
+        if self._text is None:
+            self._text = self.data.decode("utf-8-sig", "replace")
+        return self._text
+
+    def may_hold(self, name: str) -> bool:
+        return name.encode("utf-8", "replace") in self.data
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +76,37 @@ class Tree:
         return listing(self.git, 32 if sha256 else 20, budget)
 
     def is_file(self, path: str) -> bool:
-        return self._state(path) is not None
+        """True for a plain file inside of the tree."""
+        try:
+            return self._is_inside(path.rpartition("/")[0]) and stat.S_ISREG(
+                os.lstat(self.root / path).st_mode
+            )
+        except (OSError, ValueError):
+            return False
 
     def read(self, path: str) -> Source | None:
-        """Return the text of a file; None where it is too large, binary, no plain file, or cannot be read."""
-        state = self._state(path)
-        if state is None or state.st_size > MOST_BYTES:
+        """Return a file; None where it is too large, binary, no plain file, or cannot be read.
+
+        A symbolic link is never followed.
+        """
+        if not self._is_inside(path.rpartition("/")[0]) or (
+            not hasattr(os, "O_NOFOLLOW") and not self.is_file(path)
+        ):
             return None
         try:
-            with open(self.root / path, "rb", buffering=0) as opened:  # noqa: PTH123 (half the time of Path.open)
-                data = opened.read(MOST_BYTES + 1)
+            opened = os.open(f"{self.root}/{path}", _FLAGS)
+        except (OSError, ValueError):
+            return None
+        try:
+            state = os.fstat(opened)
+            if not stat.S_ISREG(state.st_mode) or state.st_size > MOST_BYTES:
+                return None
+            data = os.read(opened, state.st_size)
         except OSError:
             return None
-        if b"\0" in data or len(data) > MOST_BYTES:
-            return None
-        return Source(path, data.decode("utf-8-sig", "replace"), state.st_mtime)
+        finally:
+            os.close(opened)
+        return None if b"\0" in data else Source(path, data, state.st_mtime)
 
     def exists(self, path: str) -> bool:
         """True if there is anything but a folder at this path, even what is never read."""
@@ -102,17 +133,6 @@ class Tree:
             return Path(os.path.normpath(path)).relative_to(self.root).as_posix()
         except ValueError:
             return None
-
-    def _state(self, path: str) -> os.stat_result | None:
-        """Return the state of a plain file inside of the tree; a symbolic link is never followed."""
-        folder, _, name = path.rpartition("/")
-        if not name or not self._is_inside(folder):
-            return None
-        try:
-            state = os.lstat(self.root / path)
-        except (OSError, ValueError):
-            return None
-        return state if stat.S_ISREG(state.st_mode) else None
 
     def _is_inside(self, folder: str) -> bool:
         """True if no part of this folder is a symbolic link, and it is not git's own."""

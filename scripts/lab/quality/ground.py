@@ -1,4 +1,4 @@
-"""Does a note know when its ground has moved? `python scripts/lab/quality/ground.py REPOSITORY… [--notes N] [--errors N]`.
+"""Measures the verdicts on notes by labels of git: `python scripts/lab/quality/ground.py REPOSITORY… [--notes N]`.
 
 A repository is a git folder with its history. A note is the message of a commit, or the comments that a commit added,
 where it names a file or a symbol. It is observed in the tree of that commit, and looked at again in the trees of 30, 90
@@ -104,9 +104,23 @@ def comments(repository: Path, commit: str) -> str:
 def grep(repository: Path, commit: str, name: str, path: str) -> dict[str, frozenset[str]]:
     """Return the lines that hold a name as a whole word, by file, as git greps them; without what formats them."""
     edge = r"[\w-]" if "-" in name else r"\w"
-    before, after = (f"(?<!{edge})" if re.match(edge, name) else ""), (f"(?!{edge})" if re.match(edge, name[-1]) else "")
+    before, after = (
+        (f"(?<!{edge})" if re.match(edge, name) else ""),
+        (f"(?!{edge})" if re.match(edge, name[-1]) else ""),
+    )
     word = re.compile(before + re.escape(name) + after, re.ASCII)
-    found = git(repository, "grep", "-I", "-F", "-z", "-e", name, commit, "--", *([f":(literal){path}"] if path else []))
+    found = git(
+        repository,
+        "grep",
+        "-I",
+        "-F",
+        "-z",
+        "-e",
+        name,
+        commit,
+        "--",
+        *([f":(literal){path}"] if path else []),
+    )
     by_file: dict[str, set[str]] = {}
     for row in found.split("\n"):
         file, _, line = row.removeprefix(f"{commit}:").partition("\0")
@@ -122,7 +136,9 @@ def plain(line: str) -> str:
 @lru_cache(maxsize=2_000)
 def fates(repository: Path, before: str, after: str) -> dict[str, str]:
     """Return the files that a commit no longer has at their path: "R" where git finds them renamed, else "D"."""
-    changes = git(repository, "diff", "--name-status", "--find-renames", "-z", "--diff-filter=RD", before, after).split("\0")
+    changes = git(
+        repository, "diff", "--name-status", "--find-renames", "-z", "--diff-filter=RD", before, after
+    ).split("\0")
     fate, at = {}, 0
     while at < len(changes) - 1:
         fate[changes[at + 1]] = changes[at][0]
@@ -165,7 +181,11 @@ def outcomes(repository: Path, count: int, seconds: float) -> Iterator[Outcome]:
     """Yield the verdicts on all notes of a repository: one folder is checked out from commit to commit."""
     past = history(repository)
     chosen = notes(repository, past, count)
-    events = sorted((note.time + days * DAY, days, number) for number, note in enumerate(chosen) for days in (0, *HORIZONS))
+    events = sorted(
+        (note.time + days * DAY, days, number)
+        for number, note in enumerate(chosen)
+        for days in (0, *HORIZONS)
+    )
     anchors: dict[int, tuple[Anchor, ...]] = {}
     with TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
         tree = Path(folder) / "tree"
@@ -175,7 +195,7 @@ def outcomes(repository: Path, count: int, seconds: float) -> Iterator[Outcome]:
             if days and not anchors[number]:
                 continue
             commit = past.at(time) if days else note.commit
-            git(tree, "checkout", "-q", "-f", "--detach", commit)
+            check_out(tree, commit)
             if not days:
                 anchors[number] = observe(note.text, tree, seconds=30)
                 continue
@@ -183,6 +203,33 @@ def outcomes(repository: Path, count: int, seconds: float) -> Iterator[Outcome]:
                 truth = label(repository, verdict.anchor, note.commit, commit)
                 if truth is not None:
                     yield Outcome(repository.parent.name, days, verdict, truth, note)
+
+
+def check_out(tree: Path, commit: str) -> None:
+    """Check out a commit, without the large files that the copy of a repository may lack."""
+    for _ in range(20):
+        command = [
+            "git",
+            "-c",
+            "core.hooksPath=/dev/null",
+            "-C",
+            str(tree),
+            "checkout",
+            "-q",
+            "-f",
+            "--detach",
+            commit,
+        ]
+        done = subprocess.run(command, capture_output=True, check=False)
+        if done.returncode == 0:
+            return
+        lacking = re.findall(r"unable to read sha1 file of (.+) \(", done.stderr.decode("utf-8", "replace"))
+        git(tree, "config", "core.sparseCheckout", "true")
+        patterns = tree / ".git" / "info" / "sparse-checkout"
+        patterns.parent.mkdir(exist_ok=True)
+        old = patterns.read_text(encoding="utf-8") if patterns.exists() else "/*\n"
+        patterns.write_text(old + "".join(f"!/{path}\n" for path in lacking), encoding="utf-8")
+    raise SystemExit(f"{tree}: {commit} cannot be checked out: {done.stderr!r}")
 
 
 def kind(state: State) -> str:
@@ -194,9 +241,17 @@ def share(part: int, whole: int) -> str:
 
 
 def table(results: Sequence[Outcome]) -> None:
-    print(f"{'':>22} {'stands':>7} {'changed':>7} {'gone':>5} {'unknown':>7} {'false':>6}   precision, recall: alarm, changed, gone")
-    rows = [(name, [r for r in results if r.repository == name]) for name in dict.fromkeys(r.repository for r in results)]
-    rows += [(f"{days} days", [r for r in results if r.days == days]) for days in HORIZONS] + [("all", list(results))]
+    print(
+        f"{'':>22} {'stands':>7} {'changed':>7} {'gone':>5} {'unknown':>7} {'false':>6}"
+        "   precision, recall: alarm, changed, gone"
+    )
+    rows = [
+        (name, [r for r in results if r.repository == name])
+        for name in dict.fromkeys(r.repository for r in results)
+    ]
+    rows += [(f"{days} days", [r for r in results if r.days == days]) for days in HORIZONS] + [
+        ("all", list(results))
+    ]
     for name, part in rows:
         pairs = Counter((kind(result.label), kind(result.verdict.state)) for result in part)
         truth = Counter(kind(result.label) for result in part)
@@ -206,7 +261,8 @@ def table(results: Sequence[Outcome]) -> None:
         false = pairs["stands", "changed"] + pairs["stands", "gone"]
         print(
             f"{name[-22:]:>22} {truth['stands']:>7} {truth['changed']:>7} {truth['gone']:>5} "
-            f"{share(said['unknown'], len(part)):>7} {share(false, truth['stands'])}  {share(right, calls)} {share(right, alarms)}",
+            f"{share(said['unknown'], len(part)):>7} {share(false, truth['stands'])}"
+            f"  {share(right, calls)} {share(right, alarms)}",
             *(
                 f"  {share(pairs[state, state], said[state])} {share(pairs[state, state], truth[state])}"
                 for state in ("changed", "gone")
@@ -215,17 +271,25 @@ def table(results: Sequence[Outcome]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("repositories", nargs="*", type=Path, metavar="REPOSITORY")
     parser.add_argument("--notes", type=int, default=60)
     parser.add_argument("--seconds", type=float, default=0.03)
     parser.add_argument("--errors", type=int, default=0)
     options = parser.parse_args()
-    results = [o for repository in options.repositories for o in outcomes(repository.resolve(), options.notes, options.seconds)]
+    results = [
+        o
+        for repository in options.repositories
+        for o in outcomes(repository.resolve(), options.notes, options.seconds)
+    ]
     table(results)
     wrong = [result for result in results if kind(result.label) != kind(result.verdict.state)]
     for result in random.Random(3).sample(wrong, min(options.errors, len(wrong))):
-        print(f"\n{result.repository} {result.days} days, {result.note.commit[:10]}: {result.label} said {result.verdict}")
+        print(
+            f"\n{result.repository} {result.days} days, {result.note.commit[:10]}: {result.label} said {result.verdict}"
+        )
 
 
 if __name__ == "__main__":
