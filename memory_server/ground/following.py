@@ -8,6 +8,13 @@ from memory_server.ground.files import is_searched
 from memory_server.ground.index import Listing
 from memory_server.ground.tree import Tree
 
+_KINDS = tuple(
+    map(
+        str.split, ("js jsx ts tsx mjs cjs mts cts", "yml yaml", "c cc cpp cxx", "h hh hpp", "md mdx rst txt")
+    )
+)
+"""Endings of one kind of file, which a rename may change."""
+
 _FOLDER_FILES = frozenset(("__init__", "index", "mod"))
 """Files that stand for their folder: `shop.py` becomes `shop/__init__.py`."""
 
@@ -19,13 +26,11 @@ def renamed(path: str, paths: Sequence[str], exists: Callable[[str], bool]) -> s
     name, it is the one that has the most last folders of the path, and at least one.
     """
     folder, _, name = path.rpartition("/")
-    stem = path[: path.rfind(".")] if "." in name.lstrip(".") else path
+    stem, dot, ending = path.rpartition(".")
+    same = {f"{stem}.{kind}" for kinds in _KINDS if ending in kinds for kind in kinds} if dot else set()
     for candidate in paths:
-        if (
-            candidate.startswith((f"{stem}.", f"{stem}/"))
-            and _is_module(candidate, stem)
-            and exists(candidate)
-        ):
+        is_near = candidate in same or (candidate.startswith(stem) and _is_module(candidate, stem))
+        if dot and is_near and exists(candidate):
             return candidate
     named = [
         file for file in paths if file.endswith(name) and file.rpartition("/")[2] == name and exists(file)
@@ -38,13 +43,9 @@ def renamed(path: str, paths: Sequence[str], exists: Callable[[str], bool]) -> s
 
 
 def _is_module(path: str, stem: str) -> bool:
-    """True for `stem.py` and `stem/__init__.py`."""
-    end = path[len(stem) + 1 :]
-    return (
-        end.count(".") == (path[len(stem)] == "/")
-        and "/" not in end
-        and (path[len(stem)] == "." or end.partition(".")[0] in _FOLDER_FILES)
-    )
+    """True for `stem/__init__.py`, where the stem is that of a file."""
+    end = path[len(stem) :]
+    return end.startswith("/") and end[1:].partition(".")[0] in _FOLDER_FILES and end.count("/") == 1
 
 
 def candidates(anchors: Sequence[Anchor], listing: Listing, tree: Tree) -> Iterator[str]:

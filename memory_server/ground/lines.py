@@ -23,7 +23,7 @@ _EXACT, _ALIKE = 10, 24
 """Hex digits of the first part; bits of the second."""
 
 _QUOTES = str.maketrans({"'": '"', "`": '"', "“": '"', "”": '"'})
-_VALUE = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`|\d+(?:[._]\d+)*")
+_VALUE = re.compile(r"(?:\"[^\"]*\"|'[^']*'|`[^`]*`)(?!\s*:)|\d+(?:[._]\d+)*")
 _WORD = re.compile(r"\w+|[^\w\s]")
 _CONFLICT = re.compile(r"(?ms)^<{7} .*?(?:^>{7} [^\n]*|\Z)")
 

@@ -128,13 +128,15 @@ class _Look:
         return self._verdict(anchor, State.SAME if is_same else State.MOVED, source.path, number)
 
     def _changed(self, anchor: Anchor, source: Source, lines: list[Line]) -> Verdict:
-        """Return the verdict on a name that stands in this file, but not on all of the observed lines."""
+        """Return the verdict on a name that stands in this file, but not on all of the observed lines. Where it still
+        stands with the value of the note, it takes the same line with another value to say that it has changed.
+        """
+        line = self._successor(anchor, lines)
         standing = [line for line in lines if anchor.value and holds(line.text, anchor.value)]
-        if standing:
+        if standing and (line is None or line in standing or difference(anchor.digests[0], line.text) > 0):
             number = min((line.number for line in standing), key=lambda number: abs(number - anchor.line))
             is_same = source.path == anchor.path and number == anchor.line
             return self._verdict(anchor, State.SAME if is_same else State.MOVED, source.path, number)
-        line = self._successor(anchor, lines)
         if line is None:
             return self._verdict(
                 anchor, State.CHANGED, source.path, lines[0].number, modified=source.modified
@@ -148,6 +150,7 @@ class _Look:
         """
         new = [line for line in lines if len(missing(anchor.digests, [line])) == len(anchor.digests)]
         lost = missing(anchor.digests, lines)
+        lost = lost[:1] if anchor.value else lost
 
         def rank(line: Line) -> tuple[bool, int, int]:
             has_value = not anchor.value or bool(values_in(line.text, like=anchor.value))

@@ -68,12 +68,15 @@ _IN_UNITS = {
 }
 """By how much a number in code is larger that has the next smaller unit."""
 
+_PLACE = re.compile(r"(?i)(?:\blines?|#|第|[-–~]) ?$")
+"""Before a number that says where, not how much."""
+
 _CLAUSE = re.compile(r"[.;!?](?=\s|$)|[。；！？\n()（）]")
 _WORD = re.compile(r"[A-Za-z_$](?:[\w$-]|'[a-z])*|[\u4e00-\u9fff]+", re.ASCII)
 _STOP = frozenset(
     "a an and are as at be but by for from has have in into is it its now of on or our so than that the their then"
     " there this to up was we were will with use uses used set sets equals default defaults only about after before not"
-    " no must should can please version value number line lines changed change new old per all since until".split()
+    " no must should can please value number line lines changed change new old per all until".split()
 )
 """Words that name no value."""
 
@@ -111,11 +114,10 @@ def mentions(text: str, remote: str | None) -> Mentions:
     """Return what a note names. `remote` is the address of this repository: its URLs name files."""
     text = text[:LONGEST]
     urls = [path for match in _URL.finditer(text) if (path := _path_of_url(match[0], remote))]
+    pairs = tuple(islice(_pairs(text), MOST))
     text = _URL.sub(" ", text)
     paths = [*urls, *_paths(text)]
-    return Mentions(
-        _first(paths), _first(_names(text)), _first(_plain_names(text)), tuple(islice(_pairs(text), MOST))
-    )
+    return Mentions(_first(paths), _first(_names(text)), _first(_plain_names(text)), pairs)
 
 
 def _first(texts: Iterable[str]) -> tuple[str, ...]:
@@ -184,18 +186,22 @@ def _plain_names(text: str) -> Iterator[str]:
 
 def _pairs(text: str) -> Iterator[Pair]:
     """Yield the values of a note with the words near them in their clause."""
+    plain = _PATH.sub(lambda match: " " * len(match[0]) if _is_file(match[0]) else match[0], text)
     start = 0
     for end in (*(match.end() for match in _CLAUSE.finditer(text)), len(text)):
-        clause = text[start:end]
+        clause, words = text[start:end], plain[start:end]
         start = end
-        for match in _NUMBER.finditer(clause):
-            words = _words_near(clause, match.start(), match.end())
-            if words:
-                yield Pair(_forms(match[1], match[2] or ""), words)
+        for match in _NUMBER.finditer(words):
+            if not _PLACE.search(words[: match.start()]) and (near := _words_near(words, *match.span())):
+                yield Pair(_forms(match[1], match[2] or ""), near)
         for match in _QUOTED.finditer(clause):
-            words = _words_near(clause, match.start(), match.end())
-            if words:
-                yield Pair((next(filter(None, match.groups())),), words)
+            if near := _words_near(words, *match.span()):
+                yield Pair((next(filter(None, match.groups())),), near)
+
+
+def _is_file(text: str) -> bool:
+    """True for a path in a text, and not for a version with an ending: `8.0.x`."""
+    return is_path(text) and not text[0].isdigit()
 
 
 def _forms(number: str, unit: str) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
 from memory_server.ground.anchors import Anchor
@@ -21,6 +20,9 @@ MOST_ANCHORS = 8
 
 MOST_FILES = 3
 """Files in which a name may stand: one that stands in more anchors nothing."""
+
+_NEAR = 3
+"""Words of a value that are looked for in all files: of the first that stands beside it, only one file may have it."""
 
 _SEPARATOR = re.compile(r"\.|::|#|->")
 
@@ -40,7 +42,7 @@ def observe(
         return ()
     main = repository.at(tree.root)
     note = mentions(text, main.remote() if main else None)
-    if not (note.paths or note.names or note.pairs):
+    if not (note.paths or note.names or note.plain or note.pairs):
         return ()
     observing = _Observation(tree, folder, Budget(seconds), *tree.head())
     anchors = observing.anchors(note, read)
@@ -70,7 +72,11 @@ class _Observation:
             if source is not None:
                 self._observe(source, values, names, again=path in named)
         self._search(values, {name: names[name] for name in note.names if name in names}, listing)
-        anchors = _distinct(chain(*values.values(), *names.values()))
+        valued = [anchor for anchors in values.values() for anchor in anchors]
+        valued_text = " ".join((*(anchor.value for anchor in valued), *(anchor.name for anchor in valued)))
+        anchors = _distinct(
+            (*valued, *(anchor for name in names if name not in valued_text for anchor in names[name]))
+        )
         placed = {anchor.path for anchor in anchors}
         alone = [paths[0] for paths in places.values() if len(paths) == 1 and paths[0] not in placed]
         return [*anchors, *(self._anchor("", path, [], "") for path in dict.fromkeys(alone))]
@@ -90,31 +96,29 @@ class _Observation:
         self, values: dict[Pair, list[Anchor]], names: dict[str, list[Anchor]], listing: Listing
     ) -> None:
         """Add anchors from all other files for what no named file holds, if the budget lasts for all files."""
-        new_values = {
-            pair: anchors for pair, anchors in values.items() if not anchors and len(pair.forms[0]) > 1
+        pairs = [pair for pair, anchors in values.items() if not anchors and len(pair.forms[0]) > 1]
+        near: dict[Pair, list[Anchor]] = {
+            Pair(p.forms, (word,)): [] for p in pairs for word in p.words[:_NEAR]
         }
-        new_names = {name: anchors for name, anchors in names.items() if not anchors}
-        ends = {name: _SEPARATOR.split(name)[-1] for name in new_names}
-        crowded: set[str] = set()
-        for path in listing.paths if new_values or new_names else ():
+        new: dict[str, list[Anchor]] = {name: [] for name, anchors in names.items() if not anchors}
+        ends = {name: _SEPARATOR.split(name)[-1] for name in new}
+        for path in filter(is_searched, listing.paths if near or new else ()):
             if self.budget.is_spent:
-                crowded.update(new_names)
-                new_values = {pair: [] for pair in new_values}
-                break
-            source = self.tree.read(path) if is_searched(path) else None
+                return
+            source = self.tree.read(path)
             if source is None:
                 continue
-            for pair, anchors in new_values.items():
+            for pair, anchors in near.items():
                 anchors += self._value(pair, source)
-            for name in (name for name in new_names if name not in crowded and source.may_hold(ends[name])):
-                new_names[name] += self._name(name, source)
-                if len(new_names[name]) > MOST_FILES or _is_crowded(name, source):
-                    crowded.add(name)
-        for name in crowded:
-            names[name].clear()
-        for pair in new_values:
-            if len({anchor.path for anchor in values[pair]}) != 1:
-                values[pair].clear()
+            for name in [name for name in new if source.may_hold(ends[name])]:
+                new[name] += self._name(name, source)
+                if len(new[name]) > MOST_FILES or len(lines_with(name, source.text)) > MOST_LINES:
+                    del new[name]
+        for name, anchors in new.items():
+            names[name].extend(anchors)
+        for pair in pairs:
+            hits = next(filter(None, (near[Pair(pair.forms, (word,))] for word in pair.words[:_NEAR])), [])
+            values[pair] = hits if len({anchor.path for anchor in hits}) == 1 else []
 
     def _name(self, name: str, source: Source) -> list[Anchor]:
         """Return the anchor of a name in a file: of `Class.method` the method, where the file has both."""
@@ -129,13 +133,16 @@ class _Observation:
         for value in pair.forms:
             lines = _lines_of(value, source.text)
             for word in pair.words if lines else ():
-                by_name: dict[str, list[Line]] = {}
-                for line in lines:
-                    if name := _named_by(word, line.text):
-                        by_name.setdefault(name, []).append(line)
-                if 0 < len(by_name) <= MOST_FILES:
-                    return [a for name in by_name for a in self._anchors(name, source, by_name[name], value)]
+                named = dict.fromkeys(filter(None, (_named_by(word, line.text, value) for line in lines)))
+                if 0 < len(named) <= MOST_FILES:
+                    return [anchor for name in named for anchor in self._valued(name, source, value)]
         return []
+
+    def _valued(self, name: str, source: Source, value: str) -> list[Anchor]:
+        """Return the anchor of a name with its value: the lines that hold the value are the first ones."""
+        lines = lines_with(name, source.text)
+        lines.sort(key=lambda line: not holds(line.text, value))
+        return self._anchors(name, source, lines, value)
 
     def _anchors(self, name: str, source: Source, lines: list[Line], value: str = "") -> list[Anchor]:
         if not lines or len(lines) > MOST_LINES or any(len(line.text) > LONGEST for line in lines):
@@ -178,10 +185,6 @@ class _Observation:
         return []
 
 
-def _is_crowded(name: str, source: Source) -> bool:
-    return name in source.text and len(lines_with(name, source.text)) > MOST_LINES
-
-
 def _lines_of(value: str, text: str) -> list[Line]:
     """Return the lines that hold a value."""
     if not may_hold(text, value):
@@ -190,9 +193,10 @@ def _lines_of(value: str, text: str) -> list[Line]:
     return [line for line in lines if len(line.text) <= LONGEST and holds(line.text, value)]
 
 
-def _named_by(word: str, line: str) -> str:
-    """Return the identifier of a line that a word of a note names."""
-    return next((name for name in identifiers(line) if names_value(name, words_of(name), word)), "")
+def _named_by(word: str, line: str, value: str) -> str:
+    """Return the identifier of a line, outside of the value, that a word of a note names."""
+    outside = re.sub(rf"""(["'`]){re.escape(value)}\1(?!\s*:)""", " ", line)
+    return next((name for name in identifiers(outside) if names_value(name, words_of(name), word)), "")
 
 
 def _distinct(anchors: Iterable[Anchor]) -> list[Anchor]:

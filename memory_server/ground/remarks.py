@@ -16,8 +16,10 @@ def remark(verdict: Verdict) -> str:
     if verdict.state is not State.CHANGED:
         return ""
     if not verdict.text:
-        return f"a line with `{anchor.name}` is gone from {verdict.path}"
+        return f"a line with `{anchor.name}` is gone from {anchor.path}"
     text = verdict.text.replace("`", "'")
+    if verdict.path != anchor.path:
+        return f"`{anchor.name}` is gone from {anchor.path}; {verdict.path}:{verdict.line} has `{text}`"
     return f"{verdict.path}:{verdict.line} now reads `{text}`{_when(verdict)}"
 
 

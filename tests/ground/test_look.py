@@ -80,6 +80,9 @@ def test_a_name_that_went_to_another_file_is_not_gone(repository: Repository) ->
     repository.commit({"src/b.py": "def load_settings(path, more):\n"})
     (verdict,) = repository.look(anchors)
     assert (verdict.state, verdict.text) == (State.CHANGED, "def load_settings(path, more):")
+    assert remark(verdict) == (
+        "`load_settings` is gone from src/a.py; src/b.py:1 has `def load_settings(path, more):`"
+    )
 
 
 def test_a_folder_in_the_place_of_a_file_is_no_file(repository: Repository) -> None:
@@ -87,3 +90,16 @@ def test_a_folder_in_the_place_of_a_file_is_no_file(repository: Repository) -> N
     (repository.root / "src/a.py").unlink()
     repository.commit({"src/a.py/x.py": "x = 1\n"})
     assert [verdict.state for verdict in repository.look(anchors)] == [State.GONE]
+
+
+def test_a_value_that_stands_on_a_line_written_anew_stands(repository: Repository) -> None:
+    anchors = repository.observe(NOTE)
+    repository.write("config.py", "PORT: Final[int] = 5433\n")
+    assert [verdict.state for verdict in repository.look(anchors)] == [State.MOVED]
+
+
+def test_a_value_that_changed_on_one_of_its_lines_is_said(repository: Repository) -> None:
+    repository.commit({"server.py": "serve(port=80, retries=5433)\nPORT = 5433\n"})
+    anchors = repository.observe("port 5433 in server.py")
+    repository.write("server.py", "serve(port=80, retries=5433)\nPORT = 6000\n")
+    assert [verdict.text for verdict in repository.look(anchors) if verdict.text] == ["PORT = 6000"]
