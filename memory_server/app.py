@@ -63,7 +63,7 @@ from memory_server.transfer.forgetting import ForgetManyService
 from memory_server.transfer.importing import ImportService
 from memory_server.transfer.merging import MergeService
 from memory_server.transfer.transcripts import TranscriptService
-from memory_server.triggers.effort import Effort
+from memory_server.triggers.effort import TriggerEffort
 from memory_server.triggers.engine import Engine
 from memory_server.triggers.javascript.sandbox import Sandbox
 
@@ -90,7 +90,7 @@ class Services:
             partial(embedders.reranker, settings) if settings.reranker else None, settings.reranker_seconds
         )
         # Two engines, so that no call waits for the JavaScript worker while a hook does: see `RemindingService`.
-        self.effort = Effort()
+        self.effort = TriggerEffort()
         self.triggers = tuple(
             Engine(Sandbox(settings.zone, self.effort), Nearness(self.queue)) for _ in range(2)
         )

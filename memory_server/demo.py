@@ -63,7 +63,7 @@ def run(path: Path, settings: Settings) -> int:
             anyio.run(play, log, Path(folder) / "memory.db", settings, problems)
         except* (MCPError, OSError) as lost:
             problems.append(f"The server stopped answering: {lost.exceptions[0]}")
-        except* Refused as refused:
+        except* DemoRefused as refused:
             problems.append(f"The server refused a call: {refused.exceptions[0]}")
         except* KeyboardInterrupt:
             problems.append("Stopped.")
@@ -74,7 +74,7 @@ def run(path: Path, settings: Settings) -> int:
     return 1 if problems else 0
 
 
-async def play(log: "Log", db: Path, settings: Settings, problems: list[str]) -> None:
+async def play(log: "DemoLog", db: Path, settings: Settings, problems: list[str]) -> None:
     """Every scene in order. Lines of the log that the server refused are added to `problems`."""
     heading("The server")
     began = time.perf_counter()
@@ -99,13 +99,13 @@ async def play(log: "Log", db: Path, settings: Settings, problems: list[str]) ->
     await hand_over(db, settings)
 
 
-async def store(server: Client, log: "Log", problems: list[str]) -> None:
+async def store(server: Client, log: "DemoLog", problems: list[str]) -> None:
     heading(f"Store {len(log.memories)} memories from {log.path.name}")
     answers, began = [], time.perf_counter()
     for line, memory in log.memories.items():
         try:
             answers.append(await call(server, "memory_store", **memory))
-        except Refused as refused:
+        except DemoRefused as refused:
             problems.append(f"{log.path}, line {line}, was refused: {refused}")
     milliseconds = 1000 * (time.perf_counter() - began) / len(log.memories)
     merged = [answer["id"] for answer in answers if answer["consolidated"]]
@@ -287,7 +287,7 @@ async def trigger(server: Client) -> None:
     for name, (prompt, code) in LONG_TERM.items():
         try:
             await say_call(server, "add_long_term_memory", name=name, prompt=prompt, trigger=code)
-        except Refused as refused:
+        except DemoRefused as refused:
             paragraph(f"refused: {refused}", "  ", "  ")
     say()
     texts = ["下周是我妈妈的生日。", "我不知道该怎么办了，完全搞不懂。"]
@@ -348,7 +348,7 @@ async def hand_over(db: Path, settings: Settings) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
+class DemoLog:
     """Arguments of `memory_store` by line number, and the questions to ask afterwards."""
 
     path: Path
@@ -356,7 +356,7 @@ class Log:
     questions: list[JSON]
 
 
-def read(path: Path) -> Log:
+def read(path: Path) -> DemoLog:
     """A JSONL file: a line with `ask` is a question, another one a memory. The server checks their fields.
 
     Raises:
@@ -366,7 +366,7 @@ def read(path: Path) -> Log:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise Invalid(f"{path} cannot be read: {error}.") from error
-    log = Log(path, {}, [])
+    log = DemoLog(path, {}, [])
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -386,7 +386,7 @@ def read(path: Path) -> Log:
     return log
 
 
-class Refused(Exception):
+class DemoRefused(Exception):
     """The server answered with an error, or with something that its own schema forbids; the text says what."""
 
 
@@ -410,10 +410,10 @@ async def call(server: Client, tool: str, **arguments: Any) -> JSON:
     try:
         result = await server.call_tool(tool, arguments)
     except RuntimeError as error:  # so the client reports an answer that breaks the tool's own schema
-        raise Refused(str(error).partition("\n")[0]) from error
+        raise DemoRefused(str(error).partition("\n")[0]) from error
     if result.is_error:
         message = " ".join(block.text for block in result.content if block.type == "text")
-        raise Refused(message.removeprefix("Error: "))
+        raise DemoRefused(message.removeprefix("Error: "))
     answer: JSON = result.structured_content
     return answer
 
@@ -452,7 +452,7 @@ def sqlite3(db: Path, sql: str) -> None:
         ["sqlite3", *options, str(db), sql], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8"
     )
     if done.returncode != 0:
-        raise Refused(f"sqlite3: {done.stderr.strip()}")
+        raise DemoRefused(f"sqlite3: {done.stderr.strip()}")
     say()
     paragraph(sql + ";", "sqlite> ", "   ...> ")
     for row in done.stdout.splitlines():

@@ -35,7 +35,10 @@ SHOWN = 60
 @click.option("--tag", "tags", multiple=True, help="A tag; may be given several times.")
 @click.option("--importance", type=options.Number(1, 10), default=5, show_default=True, help="1 to 10.")
 @click.option(
-    "--occurred", type=options.Moment(Use.HAPPENED), metavar="WHEN", help="When it happened; default: now."
+    "--occurred",
+    type=options.MomentType(Use.HAPPENED),
+    metavar="WHEN",
+    help="When it happened; default: now.",
 )
 @click.option("--supersedes", type=HandleType(), metavar="ID", help="The memory that it replaces.")
 @click.option("--related", type=HandleType(), metavar="ID", help="A related memory.")

@@ -8,7 +8,7 @@ from memory_server.cli import options
 from memory_server.cli.install import files
 from memory_server.cli.install.clients import CLIENTS, EVERY, Client, clients
 from memory_server.cli.install.launch import lasting_program, this_program
-from memory_server.cli.install.parts import Part, ServerEntry
+from memory_server.cli.install.parts import InstallPart, ServerEntry
 from memory_server.cli.install.trial import try_server
 from memory_server.cli.program import verb
 from memory_server.errors import Invalid, Unavailable
@@ -107,7 +107,7 @@ def _flags(settings: Settings) -> list[str]:
     return ["--db", settings.db.given if isinstance(settings.db, Postgres) else str(settings.db.absolute())]
 
 
-def _permissions(client: Client, allow: str | None) -> list[Part]:
+def _permissions(client: Client, allow: str | None) -> list[InstallPart]:
     """Return the entry that lets the client call tools: none, those that only read, or all.
 
     Raises:
@@ -123,7 +123,7 @@ def _permissions(client: Client, allow: str | None) -> list[Part]:
     return [client.permissions(tool["name"] for tool in tools)]
 
 
-def _tried(parts: Sequence[Part]) -> str:
+def _tried(parts: Sequence[InstallPart]) -> str:
     """Start the server as the files say now, and return that it works.
 
     Raises:
@@ -138,7 +138,7 @@ def _tried(parts: Sequence[Part]) -> str:
     return ", and the server works"
 
 
-def _print(parts: Sequence[Part]) -> None:
+def _print(parts: Sequence[InstallPart]) -> None:
     """Print each file with its entries, as they would stand in it alone."""
     texts: dict[str, str] = {}
     for part in parts:

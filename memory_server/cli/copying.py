@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-class Place(click.ParamType[Where]):
+class PlaceType(click.ParamType[Where]):
     """A file, or an address of PostgreSQL."""
 
     name = "place"
@@ -42,8 +42,8 @@ class Place(click.ParamType[Where]):
         "memory-server copy postgresql://memory@db.example.com/memory laptop.db",
     ),
 )
-@click.argument("source", type=Place())
-@click.argument("target", type=Place())
+@click.argument("source", type=PlaceType())
+@click.argument("target", type=PlaceType())
 def copy_command(settings: Settings, source: Where, target: Where) -> None:  # noqa: ARG001 - every command gets them
     """Copy a whole memory as it is: a file to PostgreSQL, PostgreSQL to a file, or one tenant to another.
 

@@ -41,7 +41,7 @@ _WRONG = {
 """By pydantic's type of an error: what is wrong, where its own words are those of a programmer."""
 
 
-class Moment(click.ParamType[str]):
+class MomentType(click.ParamType[str]):
     """A date or a time in the local time of the person, in words too, or how long ago: `2026-03-14`, `yesterday`, `7d`.
 
     With `Use.STARTS` `7d` is in a week.
@@ -77,7 +77,7 @@ class Moment(click.ParamType[str]):
         )
 
 
-MOMENT = Moment()
+MOMENT = MomentType()
 
 
 class Length(click.ParamType[int]):
@@ -147,7 +147,7 @@ since_option = click.option(
     metavar="WHEN",
     help="From this moment on: 2026-03-14, '2026-03-14 09:26', 'last week', or 7d for a week ago.",
 )
-until_option = click.option("--until", type=Moment(Use.UNTIL), metavar="WHEN", help="Before this moment.")
+until_option = click.option("--until", type=MomentType(Use.UNTIL), metavar="WHEN", help="Before this moment.")
 type_option = click.option("--type", "type_", type=TYPE, help="Only memories of this type.")
 tag_option = click.option(
     "--tag", "tags", multiple=True, help="Only with this tag; repeat it for any of several."

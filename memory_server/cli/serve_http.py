@@ -28,7 +28,7 @@ from memory_server.mcp.http.rates import Rates
 from memory_server.mcp.http.serving import serve
 from memory_server.mcp.server import MemoryServer
 from memory_server.settings import LOOPBACK, Settings
-from memory_server.web.door import Door
+from memory_server.web.door import BrowserDoor
 from memory_server.web.gate import SECRET
 from memory_server.web.site import site
 
@@ -84,7 +84,7 @@ def _pages(
     callers: HttpCallers,
     options: HttpOptions,
     logins: RefusedLogins | None,
-) -> Door:
+) -> BrowserDoor:
     """The pages for those who have a token, each within their rights."""
 
     def may_only_read(caller: Caller) -> bool:
@@ -96,7 +96,7 @@ def _pages(
     pages = site(services, lambda request: callers(CLIENT, request), os.urandom(SECRET), may_only_read)
     rates = Rates(options.rate, time.monotonic)
     guard = Guard(pages, keys.find, keys.are_open, rates, options.traffic, keys.metadata, options.refused)
-    return Door(guard, is_valid, os.urandom, report=None if logins is None else logins.by_form)
+    return BrowserDoor(guard, is_valid, os.urandom, report=None if logins is None else logins.by_form)
 
 
 def _oauth(settings: Settings) -> "OAuth | None":

@@ -20,7 +20,7 @@ from memory_server.cli.handles import HandleType
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import verb
 from memory_server.domain.caller import Caller, Person
-from memory_server.domain.change import Action, Change, ChangeFilter, Kind
+from memory_server.domain.change import Change, ChangeAction, ChangeFilter, Kind
 from memory_server.domain.fact import FactChange
 from memory_server.domain.handles import Handle
 from memory_server.domain.memory import MemoryId
@@ -75,7 +75,7 @@ def shown(services: "Services", handle: Handle, by: Caller) -> Shown:
     except NotFound:
         deleted = ChangeFilter(kind=handle.kind, item=handle.id, undone=True)
         for change in services.changes.select(deleted, 1, by).changes:
-            if change.action is Action.DELETED:
+            if change.action is ChangeAction.DELETED:
                 raise NotFound(f"{handle} is deleted ({change.id}).", Mend.LIST_CHANGES) from None
         raise
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class TerminalClient:
     """A client of an engine: `width` is the columns of its terminal, None in a pipe. The engine has the services."""
 
     services: "Services"
@@ -27,11 +27,11 @@ class Client:
     err: io.StringIO = field(default_factory=io.StringIO)
 
 
-_client: ContextVar[Client | None] = ContextVar("client", default=None)
+_client: ContextVar[TerminalClient | None] = ContextVar("client", default=None)
 
 
 @contextmanager
-def of(client: Client) -> Iterator[None]:
+def of(client: TerminalClient) -> Iterator[None]:
     """Run the block for this client."""
     token = _client.set(client)
     try:
@@ -40,7 +40,7 @@ def of(client: Client) -> Iterator[None]:
         _client.reset(token)
 
 
-def client() -> Client | None:
+def client() -> TerminalClient | None:
     """Return the client for which this engine runs the command; None in a process of its own."""
     return _client.get()
 

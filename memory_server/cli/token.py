@@ -44,7 +44,7 @@ COLUMNS: Columns[StatedToken] = (
 @click.option("--read-only", is_flag=True, help="The token cannot write.")
 @click.option(
     "--expires",
-    type=options.Moment(Use.STARTS),
+    type=options.MomentType(Use.STARTS),
     metavar="WHEN",
     help="Valid until then: 2027-03-14, or 90d for 90 days.",
 )

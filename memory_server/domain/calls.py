@@ -8,7 +8,7 @@ BOUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_00
 """Milliseconds: calls are counted by the smallest of these that they did not exceed, or as longer than all."""
 
 
-class Outcome(StrEnum):
+class CallOutcome(StrEnum):
     DONE = "done"
     REFUSED = "refused"
     """Answered with an error that says what mends it."""
@@ -35,13 +35,13 @@ class Calls:
 
     @classmethod
     def one(
-        cls, outcome: Outcome, milliseconds: float, degraded: bool = False, timed_out: int = 0
+        cls, outcome: CallOutcome, milliseconds: float, degraded: bool = False, timed_out: int = 0
     ) -> "Calls":
         place = next((i for i, bound in enumerate(BOUNDS) if milliseconds <= bound), len(BOUNDS))
         return cls(
             1,
-            int(outcome is Outcome.REFUSED),
-            int(outcome is Outcome.FAILED),
+            int(outcome is CallOutcome.REFUSED),
+            int(outcome is CallOutcome.FAILED),
             int(degraded),
             timed_out,
             round(milliseconds),

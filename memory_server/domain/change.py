@@ -39,7 +39,7 @@ def handle(kind: Kind, item: int, name: str | None, scope: str | None) -> str:
     return f"{LETTERS[kind]}:{scope}/{name}" if scope else f"{LETTERS[kind]}:{name}"
 
 
-class Action(StrEnum):
+class ChangeAction(StrEnum):
     STORED = "stored"
     EDITED = "edited"
     MERGED = "merged"
@@ -49,7 +49,7 @@ class Action(StrEnum):
     FORGOT = "forgot"
 
 
-class Origin(StrEnum):
+class ChangeOrigin(StrEnum):
     """The table that has what undoing needs; the letter stands before the row's id in the number of a change."""
 
     TRASH = "d"
@@ -63,7 +63,7 @@ class Origin(StrEnum):
 class ChangeId:
     """The number of a change that can be undone, such as `d12`."""
 
-    origin: Origin
+    origin: ChangeOrigin
     row: int
 
     def __str__(self) -> str:
@@ -76,7 +76,7 @@ _NUMBER = re.compile(r"\[?([dchig])(\d{1,18})\]?")
 def read_id(text: str) -> ChangeId | None:
     """Read the number of a change, such as `c3`; None where the text is none."""
     match = _NUMBER.fullmatch(text.strip().lower())
-    return None if match is None else ChangeId(Origin(match[1]), int(match[2]))
+    return None if match is None else ChangeId(ChangeOrigin(match[1]), int(match[2]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Change:
 
     at: str
     by: str | None
-    action: Action
+    action: ChangeAction
     kind: Kind
     item: int
     text: str

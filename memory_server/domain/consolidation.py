@@ -19,7 +19,7 @@ from typing import NamedTuple
 from memory_server.domain import parts
 from memory_server.domain.moved import Ordered, only_moved
 from memory_server.domain.rearranged import only_rearranged
-from memory_server.domain.wording import Wording
+from memory_server.domain.wording import TextWording
 from memory_server.language import function_words as function
 from memory_server.language import german
 from memory_server.language.han import TO_SIMPLIFIED
@@ -83,7 +83,7 @@ _REACH = 20
 for a page without a full stop."""
 
 
-class Term(NamedTuple):
+class MeaningTerm(NamedTuple):
     """A word or mark that carries meaning: a restatement has the same one."""
 
     written: str
@@ -98,10 +98,10 @@ class Term(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class TextMeaning:
     """The parts of a text that must be the same in a restatement."""
 
-    terms: tuple[Term, ...]
+    terms: tuple[MeaningTerm, ...]
     pauses: frozenset[int]
     """The positions of commas, full stops and similar marks: the number of terms before each."""
     limited: bool
@@ -162,12 +162,12 @@ class Text:
         return frozenset(part for word in self.words for part in (word if has_han(word) else [word]))
 
     @cached_property
-    def meaning(self) -> Meaning:
+    def meaning(self) -> TextMeaning:
         return _meaning(self.in_one_spelling, self.segment)
 
     @cached_property
-    def wording(self) -> Wording:
-        return Wording(self.plain, self.in_order)
+    def wording(self) -> TextWording:
+        return TextWording(self.plain, self.in_order)
 
 
 class Likeness(StrEnum):
@@ -226,7 +226,7 @@ def _may_share(words: frozenset[str], folded: str, least: float) -> bool:
 # --- Comparing -------------------------------------------------------------------------------------------
 
 
-def _says_the_same(left: Meaning, right: Meaning) -> bool:
+def _says_the_same(left: TextMeaning, right: TextMeaning) -> bool:
     if len(left.terms) != len(right.terms):
         left, right = (_without_article(meaning) for meaning in (left, right))
     if len(left.terms) != len(right.terms) or not _pauses_alike(left, right):
@@ -241,7 +241,7 @@ def _says_the_same(left: Meaning, right: Meaning) -> bool:
     }
 
 
-def _without_article(meaning: Meaning) -> Meaning:
+def _without_article(meaning: TextMeaning) -> TextMeaning:
     if meaning.limited or not function.opens_a_state([term.written for term in meaning.terms[:4]]):
         return meaning
     return replace(meaning, terms=meaning.terms[1:], pauses=frozenset(pause - 1 for pause in meaning.pauses))
@@ -252,7 +252,7 @@ def _ordered(text: Text) -> Ordered:
     return Ordered(tuple(words), text.meaning.pauses, text.plain)
 
 
-def _pauses_alike(left: Meaning, right: Meaning) -> bool:
+def _pauses_alike(left: TextMeaning, right: TextMeaning) -> bool:
     """True if the pauses are the same, or one side has one comma more, with at least two terms before and after it."""
     extra = left.pauses ^ right.pauses
     if len(extra) != 1:
@@ -263,7 +263,7 @@ def _pauses_alike(left: Meaning, right: Meaning) -> bool:
     return all(_may_pause(*side.terms[position - 1 : position + 1]) for side in (left, right))
 
 
-def _may_pause(before: Term, after: Term) -> bool:
+def _may_pause(before: MeaningTerm, after: MeaningTerm) -> bool:
     """True if a comma between the two changes nothing. It matters in Anna, Lee; Anna, and Lee; a, b; 5, 6."""
     if before.exact or after.exact or before.opening or after.opening:
         return False
@@ -273,14 +273,14 @@ def _may_pause(before: Term, after: Term) -> bool:
     return bool(plain) and min(len(before.written), len(after.written)) > 1
 
 
-def _is_case_a_habit(meaning: Meaning, counterpart: Meaning) -> bool:
+def _is_case_a_habit(meaning: TextMeaning, counterpart: TextMeaning) -> bool:
     """True if the case of `meaning` tells nothing: all capitals, or all small while the other opens with a capital."""
     if meaning.case == "small":
         return bool(counterpart.terms) and counterpart.terms[0].written[0].isupper()
     return meaning.case == "capitals"
 
 
-def _matches(left: Term, right: Term, any_case: bool) -> bool:
+def _matches(left: MeaningTerm, right: MeaningTerm, any_case: bool) -> bool:
     """True if both are the same word, in a case that means the same, or two forms of one word."""
     if left.written == right.written:
         return True
@@ -314,19 +314,19 @@ _PAUSE = _Token(",", exact=True)
 _QUESTION = _Token("?", exact=True)
 
 
-def _meaning(plain: str, segment: Segment) -> Meaning:
+def _meaning(plain: str, segment: Segment) -> TextMeaning:
     text = plain.translate(TO_SIMPLIFIED)
     case = _case(text)
     tokens = _unopened(_spelled_out(list(_tokens(text.translate(_SAME_MARK), segment, case == "capitals"))))
     limited = any(function.limits(token.written.lower()) for token in tokens)
-    terms: list[Term] = []
+    terms: list[MeaningTerm] = []
     pauses: set[int] = set()
     for pause, clause in groupby(tokens, _PAUSE.__eq__):
         if pause:
             pauses.add(len(terms))
         else:
             terms.extend(_terms(list(clause), limited, segment))
-    return Meaning(tuple(terms), frozenset(pauses - {0, len(terms)}), limited, case)
+    return TextMeaning(tuple(terms), frozenset(pauses - {0, len(terms)}), limited, case)
 
 
 def _case(text: str) -> str:
@@ -409,7 +409,7 @@ def _unopened(tokens: list[_Token]) -> list[_Token]:
     return tokens
 
 
-def _terms(clause: Sequence[_Token], limited: bool, segment: Segment) -> Iterator[Term]:
+def _terms(clause: Sequence[_Token], limited: bool, segment: Segment) -> Iterator[MeaningTerm]:
     """The terms of one clause. Each Han character is a term, because the segmenter may cut two texts differently."""
     before: list[str] = []
     all_words = [token.word for token in clause]
@@ -423,7 +423,7 @@ def _terms(clause: Sequence[_Token], limited: bool, segment: Segment) -> Iterato
         before.append(token.word)
         if has_han(token.written):
             for character in token.written:
-                yield Term(character, frozenset({character}), opening=token.opening)
+                yield MeaningTerm(character, frozenset({character}), opening=token.opening)
         else:
             yield _term(token, all_words[max(0, index - _REACH) : index])
 
@@ -440,11 +440,11 @@ def _are_joined(before: str, after: str, segment: Segment) -> bool:
     return False
 
 
-def _term(token: _Token, before: Sequence[str]) -> Term:
+def _term(token: _Token, before: Sequence[str]) -> MeaningTerm:
     word = token.written
     if token.exact or word != word.lower():
-        return Term(word, frozenset({word}), opening=token.opening, exact=token.exact)
+        return MeaningTerm(word, frozenset({word}), opening=token.opening, exact=token.exact)
     if be := function.progressive_be(before, word):
-        return Term(word, function.without_ing(word) | {word}, function.PRESENT_BE[be], token.opening)
+        return MeaningTerm(word, function.without_ing(word) | {word}, function.PRESENT_BE[be], token.opening)
     stems = function.without_s(word)
-    return Term(word, stems | {word}, bool(stems), token.opening)
+    return MeaningTerm(word, stems | {word}, bool(stems), token.opening)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from memory_server.domain.consolidation import Text, prepare
 from memory_server.domain.updates import SAME_THING, Aligned, aligned
-from memory_server.domain.wording import Wording, kept, rarest
+from memory_server.domain.wording import TextWording, kept, rarest
 from memory_server.language.text import has_han
 
 LONGEST = 80
@@ -42,12 +42,12 @@ def part(old: Text, new: Text) -> str:
     return ""
 
 
-def _is_spoken_of(clause: Wording, new: Wording) -> bool:
+def _is_spoken_of(clause: TextWording, new: TextWording) -> bool:
     keys = clause.keys
     return bool(keys) and kept(keys, new) >= SPOKEN and kept(keys[:1], new) >= SAME_THING
 
 
-def _is_like(clause: Wording, counterpart: Wording, new: Wording) -> bool:
+def _is_like(clause: TextWording, counterpart: TextWording, new: TextWording) -> bool:
     """True if both clauses are one sentence with other words, or have numbers, of which the new text has another."""
     numbers = (
         clause.numbers
@@ -82,7 +82,7 @@ def _worded_otherwise(old: Text, new: Text) -> Iterator[str]:
     yield _told(_written(old, _own(old_wording, new_wording)), _written(new, _own(new_wording, old_wording)))
 
 
-def _own(wording: Wording, compared: Wording) -> list[tuple[str, ...]]:
+def _own(wording: TextWording, compared: TextWording) -> list[tuple[str, ...]]:
     """The rarest words of `wording` that `compared` lacks, each as a phrase of one word."""
     unshared = [key for key in wording.keys if key not in compared.keys and not set(key) <= set(compared.han)]
     chosen = set(rarest(unshared, FEW))

@@ -74,7 +74,7 @@ _NAME = re.compile(
 """A name: two words with capitals, one inside a sentence, a file, a version; or a date."""
 
 
-class Kind(StrEnum):
+class NoteKind(StrEnum):
     MEMORY = "memory"
     TURN = "turn"
 
@@ -83,7 +83,7 @@ class Kind(StrEnum):
 class Note:
     """An observation or a turn. A turn counts as an observation of importance 5 that no search has found."""
 
-    kind: Kind
+    kind: NoteKind
     id: int
     text: str
     at: str
@@ -259,7 +259,7 @@ def _shared_tags(group: Sequence[Note]) -> list[str]:
 
 
 def _counted(group: Sequence[Note]) -> str:
-    turns = sum(note.kind is Kind.TURN for note in group)
+    turns = sum(note.kind is NoteKind.TURN for note in group)
     parts = []
     if len(group) > turns:
         parts.append(f"{len(group) - turns} observation{'s' if len(group) - turns > 1 else ''}")

@@ -56,7 +56,7 @@ class Walk:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class EdgeStep:
     """One step of a walk: from the memory `here` to the memory `there`, along the strongest edge between them."""
 
     here: MemoryId

@@ -68,7 +68,7 @@ class Captured(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Capture:
+class HookCapture:
     """Something that was kept: `kind` and `id` name its row. `text` is what that says now; None where it is gone."""
 
     kind: Captured

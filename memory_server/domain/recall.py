@@ -98,7 +98,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnswerText:
     """`tokens` is the estimate for the whole; `left_out` counts by kind what is likely too but did not fit."""
 
     text: str
@@ -139,7 +139,7 @@ def compose(
     of_prompts: float = OF_PROMPTS,
     *,
     explain: bool = False,
-) -> Answer:
+) -> AnswerText:
     """The prompts that are due and then the best hits, each in whole sentences; `explain`: the items are sent too."""
     room = HEADROOM * max_tokens - FRAME
     page = _Page(room, explain)
@@ -162,7 +162,7 @@ def compose(
         else:
             left_out[hit.kind] += 1
     text = "\n".join(page.lines)
-    return Answer(text, tuple(page.items), round(page.cost + FRAME), dict(left_out))
+    return AnswerText(text, tuple(page.items), round(page.cost + FRAME), dict(left_out))
 
 
 def _likely(question: str, hits: Sequence[Found], max_tokens: int) -> list[Found]:

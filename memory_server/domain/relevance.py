@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from memory_server.domain.embedding import Vector
 from memory_server.domain.ranking import TALK
 from memory_server.language import background
-from memory_server.language.dates import Span
+from memory_server.language.dates import Days
 from memory_server.language.question import Question
 
 Numbers = NDArray[np.float64]
@@ -250,7 +250,7 @@ class Boost:
     other_named: bool
 
 
-def boost(question: Question, spans: Sequence[Span], names: "Names", folded: str, day: date | None) -> Boost:
+def boost(question: Question, spans: Sequence[Days], names: "Names", folded: str, day: date | None) -> Boost:
     """The boost of a text that has what the question asks for: a name, the user's own words, a date, a number."""
     speaker = speaker_of(folded)
     amount, reasons = -ONLY_ASKS * only_asks(folded), []

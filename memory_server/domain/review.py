@@ -11,7 +11,7 @@ from memory_server.errors import Problem
 from memory_server.language.text import Segment
 
 
-class Kind(IntEnum):
+class ReviewKind(IntEnum):
     """Kinds of findings, the most urgent first."""
 
     CONTRADICTION = 0
@@ -25,14 +25,14 @@ class Kind(IntEnum):
 class Finding:
     """One thing to look at. `refs` are the handles of what it is about, as `m12`; the hints of `problem` mend it."""
 
-    kind: Kind
+    kind: ReviewKind
     refs: tuple[str, ...]
     problem: Problem
 
 
 def spread(findings: Sequence[Finding]) -> list[Finding]:
     """The first of each kind, then the second of each: so that none takes the room of the others."""
-    ranks: defaultdict[Kind, int] = defaultdict(int)
+    ranks: defaultdict[ReviewKind, int] = defaultdict(int)
     ranked = []
     for finding in findings:
         ranked.append((ranks[finding.kind], finding.kind, finding))

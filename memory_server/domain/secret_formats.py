@@ -33,7 +33,7 @@ _BLOB_ENTROPY = 4.2
 """So many characters of base64 at so many bits each are data: of 50,000 random ones the lowest had 4.4."""
 
 
-class Format(NamedTuple):
+class SecretFormat(NamedTuple):
     """`whole` matches a credential: its group `tail` is the random part, its group `password` what a person chose."""
 
     kind: str
@@ -206,17 +206,17 @@ def _whole(pattern: str) -> re.Pattern[str]:
 
 
 @cache
-def _compiled() -> tuple[Any, dict[str | int, Format]]:
+def _compiled() -> tuple[Any, dict[str | int, SecretFormat]]:
     """The anchors, and each format under its prefix or under the number of its anchor's group."""
-    formats: dict[str | int, Format] = {}
+    formats: dict[str | int, SecretFormat] = {}
     for kind, prefixes, alphabet, least in _PREFIXED:
         ends = "(?![A-Za-z0-9])" if alphabet in (_HEX, _LOW_HEX, _CAPITALS) else ""
         for prefix in prefixes.split():
             tail = f"(?P<tail>{alphabet}{{{least},{_LONGEST}}}){ends}"
-            formats[prefix] = Format(kind, re.escape(prefix) + tail)
+            formats[prefix] = SecretFormat(kind, re.escape(prefix) + tail)
     # Not a word boundary: Chinese letters and `_` may stand right before a credential.
     anchors = ["(?:^|[^A-Za-z0-9])(" + "|".join(re.escape(str(prefix)) for prefix in formats) + ")"]
     for number, (kind, anchor, whole) in enumerate(_SHAPED, start=2):
-        formats[number] = Format(kind, whole)
+        formats[number] = SecretFormat(kind, whole)
         anchors.append(f"({anchor})")
     return re2.compile("|".join(anchors)), formats

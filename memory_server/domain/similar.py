@@ -11,7 +11,7 @@ from memory_server.domain import differences, updates
 from memory_server.domain.consolidation import Likeness, Text, compare, jaccard, prepare
 from memory_server.domain.embedding import Space, Vector
 from memory_server.domain.memory import Memory, MemoryId, MemoryType, Passage, Similar
-from memory_server.domain.updates import Aligned, Pair
+from memory_server.domain.updates import Aligned, TextPair
 from memory_server.domain.wording import overlap
 
 MOST = 5
@@ -187,7 +187,9 @@ def _replaced(named: Sequence[_Candidate], all: Sequence[_Candidate]) -> _Candid
         if candidate.part:
             old = prepare(candidate.part, candidate.draft.segment).wording
             aligned = updates.aligned(old, new)
-        pair = Pair(old, new, candidate.peer.cosine, lead, aligned, candidate.peer.vectors, candidate.across)
+        pair = TextPair(
+            old, new, candidate.peer.cosine, lead, aligned, candidate.peer.vectors, candidate.across
+        )
         chance = updates.probability(pair)
         if chance >= max(pair.least, most):
             best, most = candidate, chance

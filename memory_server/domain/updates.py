@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from memory_server.domain.embedding import Vector
-from memory_server.domain.wording import Wording, is_key, kept, names_another
+from memory_server.domain.wording import TextWording, is_key, kept, names_another
 from memory_server.language.function_words import negates
 
 LIKELY = 0.5
@@ -57,7 +57,7 @@ _OPPOSITES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WordPlace:
     """A difference of two texts: the old one's words from `start` to `end`, the new one's from `first` to `last`."""
 
     start: int
@@ -81,7 +81,7 @@ class Place:
 class Aligned:
     """The places where two texts differ in what they tell, and the share of words that they have in the same order."""
 
-    places: tuple[Place, ...]
+    places: tuple[WordPlace, ...]
     ratio: float
 
     @property
@@ -95,14 +95,14 @@ UNLIKE = Aligned((), 0.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class TextPair:
     """An old text and a new one; `lead` is their similarity less that of the new text and its next best match.
 
     `vectors` are those of the old and the new text, each (dimensions,); None: words alone decide.
     """
 
-    old: Wording
-    new: Wording
+    old: TextWording
+    new: TextWording
     cosine: float | None
     lead: float
     aligned: Aligned
@@ -123,10 +123,10 @@ class Pair:
         return LIKELY_ACROSS if self.model == "across" else LIKELY
 
 
-def aligned(old: Wording, new: Wording) -> Aligned:
+def aligned(old: TextWording, new: TextWording) -> Aligned:
     matcher = SequenceMatcher(None, old.stems, new.stems, autojunk=False)
     places = [
-        Place(start, end, first, last, old.stems[start:end], new.stems[first:last])
+        WordPlace(start, end, first, last, old.stems[start:end], new.stems[first:last])
         for kind, start, end, first, last in matcher.get_opcodes()
         if kind != "equal"
     ]
@@ -135,7 +135,7 @@ def aligned(old: Wording, new: Wording) -> Aligned:
     )
 
 
-def inputs(pair: Pair) -> dict[str, float]:
+def inputs(pair: TextPair) -> dict[str, float]:
     """The inputs of the model by their names. Without a cosine those that need it are left out."""
     old, new, cosine = pair.old, pair.new, pair.cosine
     differ, framed = pair.aligned.places, pair.aligned.framed
@@ -178,7 +178,7 @@ def inputs(pair: Pair) -> dict[str, float]:
     }
 
 
-def probability(pair: Pair) -> float:
+def probability(pair: TextPair) -> float:
     """The probability that the new text replaces the old one.
 
     A text about node 3 is never an update of a text about node 5, nor one about Mira's cello of one about Leo's flute.
@@ -195,7 +195,7 @@ def probability(pair: Pair) -> float:
     return max(1 / (1 + exp(-total)), likely)
 
 
-def _begins_otherwise(pair: Pair) -> bool:
+def _begins_otherwise(pair: TextPair) -> bool:
     """True if one sentence speaks of another thing, and says something else of it; no word says that it changed."""
     first, *later = pair.aligned.places or [None]
     at_start = first is not None and first.words_differ and max(first.start, first.first) <= 1
@@ -206,7 +206,7 @@ def _tells(words: tuple[str, ...]) -> bool:
     return _number(words) or any(is_key(word) or negates(word) or word in _OPPOSITES for word in words)
 
 
-def _opposed(place: Place) -> bool:
+def _opposed(place: WordPlace) -> bool:
     return any(_OPPOSITES.get(word) in place.new for word in place.old if word in _OPPOSITES)
 
 
@@ -214,7 +214,7 @@ def _number(words: tuple[str, ...]) -> bool:
     return any(word[0].isdigit() for word in words)
 
 
-def _short(place: Place) -> bool:
+def _short(place: WordPlace) -> bool:
     return max(len(place.old), len(place.new)) <= SHORT
 
 

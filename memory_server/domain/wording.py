@@ -66,7 +66,7 @@ FRONT = 4
 
 
 @dataclass(frozen=True)
-class Wording:
+class TextWording:
     """The words of a text, folded and in order. It has no slots, so that each form is computed when it is needed."""
 
     plain: str
@@ -132,7 +132,7 @@ def is_key(word: str) -> bool:
     return word not in _SILENT and not word[0].isdigit()
 
 
-def names_another(left: Wording, right: Wording) -> bool:
+def names_another(left: TextWording, right: TextWording) -> bool:
     """True if both name things of one kind, but different ones: node 3 and node 5, pve-01 and pve-02, 2023 and 2024."""
     if {noun for noun, _ in left.labels} & {
         noun for noun, _ in right.labels
@@ -144,7 +144,7 @@ def names_another(left: Wording, right: Wording) -> bool:
     )
 
 
-def kept(keys: Sequence[str], wording: Wording) -> float:
+def kept(keys: Sequence[str], wording: TextWording) -> float:
     """The share, by weight, of `keys` that another text has; 1 without any key."""
     total = shared = 0.0
     wording_keys = wording.different_keys
@@ -158,7 +158,7 @@ def kept(keys: Sequence[str], wording: Wording) -> float:
     return shared / total if total else 1.0
 
 
-def overlap(left: Wording, right: Wording) -> float:
+def overlap(left: TextWording, right: TextWording) -> float:
     """The share, by weight, of keys that both texts have (Dice): from 0 to 1."""
     both = left.weight + right.weight
     return 2 * _weights(left.different_keys & right.different_keys) / both if both else 0.0

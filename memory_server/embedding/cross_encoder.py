@@ -6,14 +6,14 @@ from threading import Lock
 import numpy as np
 
 from memory_server.call import deadline
-from memory_server.embedding.sentence_transformers import Use, load
+from memory_server.embedding.sentence_transformers import PromptUse, load
 from memory_server.embedding.unicode import well_formed
 from memory_server.errors import Mend, Unavailable, Unreachable
 
 BATCH = 8
 """Texts that are judged at once: a call ends at most so much work after its deadline."""
 
-_USE = Use("CrossEncoder", "re-ranker", Mend.CHECK_RERANKER)
+_USE = PromptUse("CrossEncoder", "re-ranker", Mend.CHECK_RERANKER)
 
 
 class CrossEncoderReranker:

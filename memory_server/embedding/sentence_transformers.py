@@ -25,7 +25,7 @@ _MODEL_FILES = {".safetensors", ".bin", ".json", ".txt", ".model"}
 """Suffixes of weights, settings and vocabularies: the files that decide a model's vectors, and so its fingerprint."""
 
 
-class Use(NamedTuple):
+class PromptUse(NamedTuple):
     """The use of a model: the class of sentence-transformers, and the words for a failure."""
 
     library_class: str
@@ -33,7 +33,7 @@ class Use(NamedTuple):
     mend: Mend
 
 
-_EMBEDDING = Use("SentenceTransformer", "embedding model", Mend.USE_ANOTHER_EMBEDDER)
+_EMBEDDING = PromptUse("SentenceTransformer", "embedding model", Mend.USE_ANOTHER_EMBEDDER)
 
 
 class SentenceTransformersEmbedder:
@@ -98,7 +98,7 @@ class SentenceTransformersEmbedder:
         return fingerprinted(space, commit or _digest_of_weights(self._model))
 
 
-def load(name_or_path: str, revision: str | None, local_files_only: bool, use: Use = _EMBEDDING) -> Any:
+def load(name_or_path: str, revision: str | None, local_files_only: bool, use: PromptUse = _EMBEDDING) -> Any:
     """Load the model from a folder or the hub's cache; if it is in neither, and if that is allowed, from the hub.
 
     The cache comes first because a request to the hub without a network fails only after more than a minute.

@@ -41,7 +41,7 @@ READY = b"\n"
 """What an engine says to a session that it serves."""
 
 
-class Engine:
+class EngineProcess:
     """Serves the connections of a door."""
 
     def __init__(self, door: Door, identity: str, settings: Settings, command: Command) -> None:
@@ -178,7 +178,7 @@ def run(door: Door, identity: str, settings: Settings, command: Command) -> int:
 
 
 async def _run(door: Door, identity: str, settings: Settings, command: Command) -> None:
-    engine = Engine(door, identity, settings, command)
+    engine = EngineProcess(door, identity, settings, command)
     await engine.run()
     engine.close()
     leftovers.tidy(door.path.with_suffix(""), door.is_ours, clock())

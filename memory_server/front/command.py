@@ -83,7 +83,7 @@ def parted(arguments: Sequence[str]) -> Command | None:
     return Command(engine_flags, words) if is_relayed and _is_unicode(words) else None
 
 
-def _reached(engine: finding.Engine, name: str) -> socket.socket | None:
+def _reached(engine: finding.WantedEngine, name: str) -> socket.socket | None:
     """Connect to an engine for this command. It is started where there is none, except for a glance. A command that
     only reads makes no database, and if it has no settings of its own, any engine of the database does.
 
@@ -98,7 +98,7 @@ def _reached(engine: finding.Engine, name: str) -> socket.socket | None:
     return link
 
 
-def _hello(engine: finding.Engine, words: Sequence[str], environment: Mapping[str, str]) -> bytes:
+def _hello(engine: finding.WantedEngine, words: Sequence[str], environment: Mapping[str, str]) -> bytes:
     colors = not environment.get("NO_COLOR") and environment.get("TERM") not in (None, "dumb", "unknown")
     return finding.hello(
         engine,

@@ -57,7 +57,7 @@ ANEW = os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) |
 """Flags of a file that is made or used: nothing that lies in its place leads elsewhere, or is waited for."""
 
 
-class Engine(NamedTuple):
+class WantedEngine(NamedTuple):
     """The engine that a client wants. `environment` is that of its process, `identity` tells it from all others.
     `is_plain`: it has no settings but the database, and what concerns its process alone.
     """
@@ -83,7 +83,7 @@ def may_be_used(server_flags: Mapping[str, object], environment: Mapping[str, st
     return os.name != "nt" and flags.value_of("engine", server_flags, environment) in ("", "auto")
 
 
-def wanted(server_flags: Mapping[str, object], environment: Mapping[str, str]) -> Engine:
+def wanted(server_flags: Mapping[str, object], environment: Mapping[str, str]) -> WantedEngine:
     """Return the engine for a server with these flags and variables."""
     names = flags.SETTINGS.difference(OF_A_SESSION, NOT_OF_AN_ENGINE)
     settings = {name: flags.value_of(name, server_flags, environment) for name in sorted(names)}
@@ -103,7 +103,9 @@ def wanted(server_flags: Mapping[str, object], environment: Mapping[str, str]) -
     variables |= {flags.PREFIX + name.upper(): value for name, value in settings.items()}
     checksums = zlib.crc32(identity.encode()), zlib.adler32(identity.encode())
     is_plain = not settings.keys() - PLAIN
-    return Engine(database, variables, "".join(f"{checksum:08x}" for checksum in checksums), name, is_plain)
+    return WantedEngine(
+        database, variables, "".join(f"{checksum:08x}" for checksum in checksums), name, is_plain
+    )
 
 
 def program() -> str:
@@ -136,7 +138,7 @@ def of_a_session(server_flags: Mapping[str, object], environment: Mapping[str, s
     return {name: value for name, value in variables.items() if value} | flags_of_session
 
 
-def reach(engine: Engine, seconds: float = STARTING) -> socket.socket:
+def reach(engine: WantedEngine, seconds: float = STARTING) -> socket.socket:
     """Connect to the engine, which is started where there is none.
 
     Raises:
@@ -157,7 +159,7 @@ def reach(engine: Engine, seconds: float = STARTING) -> socket.socket:
         return link
 
 
-def running(engine: Engine) -> socket.socket | None:
+def running(engine: WantedEngine) -> socket.socket | None:
     """Connect to the engine if it runs."""
     for path in engine.paths():
         if place.is_private(path.parent) and (link := connected(path)) is not None:
@@ -165,7 +167,7 @@ def running(engine: Engine) -> socket.socket | None:
     return None
 
 
-def running_for(engine: Engine) -> socket.socket | None:
+def running_for(engine: WantedEngine) -> socket.socket | None:
     """Connect to the engine if it runs, else to another of the same database and program."""
     name = engine.name.rpartition("-")[0]
     paths = (
@@ -190,7 +192,7 @@ def connected(path: Path) -> socket.socket | None:
     return None
 
 
-def hello(engine: Engine, **members: object) -> bytes:
+def hello(engine: WantedEngine, **members: object) -> bytes:
     """Return the first line of a connection."""
     return json.dumps({"engine": engine.identity, **members}).encode() + b"\n"
 
@@ -259,7 +261,7 @@ def unlock(path: Path, file: int) -> None:
     os.close(file)
 
 
-def _start(engine: Engine, folder: Path, ends: float) -> bool:
+def _start(engine: WantedEngine, folder: Path, ends: float) -> bool:
     """Start the engine, and wait until it listens or has ended. False: its time is over."""
     log = os.open(folder / f"{engine.name}.log", os.O_WRONLY | os.O_APPEND | os.O_TRUNC | ANEW, 0o600)
     null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)

@@ -35,7 +35,7 @@ LONGEST = timedelta(days=31)
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class Days:
     """The days from `first` to `last`. `year` is false where only the month is known: then each year's fits."""
 
     first: date
@@ -64,9 +64,9 @@ class Span:
             spans = [span for span in of_years if span.first <= today][:2]
         return [(span.first - SLACK, span.last + SLACK) for span in spans]
 
-    def _in_year(self, year: int) -> "Span":
+    def _in_year(self, year: int) -> "Days":
         last = self.last.replace(year=year, day=min(self.last.day, monthrange(year, self.last.month)[1]))
-        return Span(self.first.replace(year=year, day=min(self.first.day, last.day)), last)
+        return Days(self.first.replace(year=year, day=min(self.first.day, last.day)), last)
 
     def _fits_in_any_year(self, day: date) -> float:
         if day.month != self.first.month:
@@ -78,7 +78,7 @@ class Span:
         return self.last - self.first < timedelta(days=21)
 
 
-def named(text: str, today: date) -> list[Span]:
+def named(text: str, today: date) -> list[Days]:
     """The spans that a folded question names; relative ones count back from `today`."""
     calendar = Calendar(datetime.combine(today, time()), ahead=False, month_first=True)
     date_spans = []
@@ -92,31 +92,31 @@ def named(text: str, today: date) -> list[Span]:
     return date_spans
 
 
-def _of(span: Time, year: bool = True) -> Span:
-    return Span(span.first.date(), span.end.date() - timedelta(days=1), year)
+def _of(span: Time, year: bool = True) -> Days:
+    return Days(span.first.date(), span.end.date() - timedelta(days=1), year)
 
 
-def _days(first: date, count: int) -> Span:
-    return Span(first, first + timedelta(days=count - 1))
+def _days(first: date, count: int) -> Days:
+    return Days(first, first + timedelta(days=count - 1))
 
 
-def _month_or_day(calendar: Calendar, match: re.Match[str]) -> Span:
+def _month_or_day(calendar: Calendar, match: re.Match[str]) -> Days:
     """A month with or without day and year."""
     year = _year(calendar, match)
     of_year = year or (2000 if match["day"] else calendar.now.year)
     return _of(calendar.dated(str(of_year), _month_number(match["month"]), match["day"]), year is not None)
 
 
-def _part_of_month(calendar: Calendar, match: re.Match[str]) -> Span:
+def _part_of_month(calendar: Calendar, match: re.Match[str]) -> Days:
     year = _year(calendar, match)
     month = _of(calendar.dated(str(year or 2000), _month_number(match["month"]), None))
     is_known = year is not None
-    return Span(*month_parts.days(match, month.first, month.last, year=is_known), is_known)
+    return Days(*month_parts.days(match, month.first, month.last, year=is_known), is_known)
 
 
-def _half_a_year_ago(calendar: Calendar, _: re.Match[str]) -> Span:
+def _half_a_year_ago(calendar: Calendar, _: re.Match[str]) -> Days:
     first, last = (calendar.period("month", step) for step in (-7, -5))
-    return Span(first.first.date(), _of(last).last)
+    return Days(first.first.date(), _of(last).last)
 
 
 def _year(calendar: Calendar, match: re.Match[str]) -> int | None:
@@ -131,7 +131,7 @@ def _month_number(text: str) -> int:
     return MONTH_NUMBERS.get(text) or int(count_of(text))
 
 
-def _ago(calendar: Calendar, match: re.Match[str]) -> Span:
+def _ago(calendar: Calendar, match: re.Match[str]) -> Days:
     count, unit = int(count_of(match["count"])), match["unit"].removesuffix("s")
     if unit in ("day", "天", "日"):
         return _of(calendar.near_day(-count))
@@ -141,11 +141,11 @@ def _ago(calendar: Calendar, match: re.Match[str]) -> Span:
     return _of(calendar.period(unit, -count))
 
 
-def _named_year(calendar: Calendar, match: re.Match[str]) -> Span:
+def _named_year(calendar: Calendar, match: re.Match[str]) -> Days:
     return _of(calendar.period("year", int(match["year"] or match["han"]) - calendar.now.year))
 
 
-def _relative(calendar: Calendar, match: re.Match[str]) -> Span:
+def _relative(calendar: Calendar, match: re.Match[str]) -> Days:
     """Last week, 上个月 and the like. What happened on a weekend may have begun on its Friday."""
     step, unit = STEPS.get(match["which"], -1), UNITS.get(match["unit"], match["unit"])
     if unit == "weekend":
@@ -153,23 +153,23 @@ def _relative(calendar: Calendar, match: re.Match[str]) -> Span:
     return _of(calendar.period(unit, step))
 
 
-def _weekday(calendar: Calendar, match: re.Match[str]) -> Span:
+def _weekday(calendar: Calendar, match: re.Match[str]) -> Days:
     """The last such day before today."""
     return _of(calendar.weekday(DAYS.index(match["weekday"]), "last"))
 
 
-def _weekday_of_week(calendar: Calendar, match: re.Match[str]) -> Span:
+def _weekday_of_week(calendar: Calendar, match: re.Match[str]) -> Days:
     """A day of a week that is named: 上周三 is the Wednesday of last week."""
     return _of(calendar.weekday_of_week(min(HAN_DAYS.index(match["weekday"]), 6), STEPS[match["which"]]))
 
 
-def _near_day(calendar: Calendar, match: re.Match[str]) -> Span:
+def _near_day(calendar: Calendar, match: re.Match[str]) -> Days:
     return _of(calendar.near_day(-_NEAR[match["near"] or match["han"]]))
 
 
 _NEAR = {"today": 0, "tonight": 0, "yesterday": 1, "今天": 0, "昨天": 1, "昨晚": 1, "前天": 2, "大前天": 3}
 
-_READERS: tuple[tuple[re.Pattern[str], Callable[[Calendar, re.Match[str]], Span]], ...] = tuple(
+_READERS: tuple[tuple[re.Pattern[str], Callable[[Calendar, re.Match[str]], Days]], ...] = tuple(
     (re.compile(pattern), read)
     for pattern, read in (
         (
@@ -230,7 +230,7 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[Calendar, re.Match[str]], Span]
 )
 
 
-def spans(text: str, today: date) -> Iterator[Span]:
+def spans(text: str, today: date) -> Iterator[Days]:
     """The spans that a folded question names, each once."""
     yield from dict.fromkeys(named(text, today))
 

@@ -31,7 +31,7 @@ _OF_ANOTHER = "".join(rf"(?<!\b{word}\s)" for word in "my our mein meine meiner 
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class AskedKind:
     """`asked` finds that a question asks for it, `shown` that a text has it.
 
     Where `asked` spans words that say whose it is, a group has those that ask.
@@ -41,11 +41,11 @@ class Kind:
     shown: re.Pattern[str]
 
 
-def _kind(asked: str, shown: str) -> Kind:
-    return Kind(closed_list(asked), closed_list(shown))
+def _kind(asked: str, shown: str) -> AskedKind:
+    return AskedKind(closed_list(asked), closed_list(shown))
 
 
-def _kin(english_german: str, chinese: str, shown: str) -> Kind:
+def _kin(english_german: str, chinese: str, shown: str) -> AskedKind:
     """A relative or a pet, which must be somebody's: "Anna's daughter", 段阿姨的女儿."""
     return _kind(rf"{_OF_ANOTHER}\b(?:{english_german})\b|(?<!我)(?<!我们)的(?:{chinese})", shown)
 
@@ -255,7 +255,7 @@ _NO_NAME = closed_list(r"""
 """Words with a capital that name no single person or thing."""
 
 
-def asked(question: str) -> Iterator[tuple[str, Kind]]:
+def asked(question: str) -> Iterator[tuple[str, AskedKind]]:
     """Yield the words of a question that ask for a kind, and the kind."""
     for kind in KINDS:
         if match := kind.asked.search(question):

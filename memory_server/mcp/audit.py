@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from memory_server.domain.calls import Outcome
+from memory_server.domain.calls import CallOutcome
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Mend, Unavailable
 from memory_server.language.text import visible
@@ -104,7 +104,7 @@ class Audit:
         self._record(_line(call))
 
     def refused(self, login: RefusedLogin) -> None:
-        self._record({"call": LOGIN, "outcome": Outcome.REFUSED.value, **asdict(login)})
+        self._record({"call": LOGIN, "outcome": CallOutcome.REFUSED.value, **asdict(login)})
 
     def admit(self) -> None:
         """Raises Unavailable if calls are refused now because they would get no line."""

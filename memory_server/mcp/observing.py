@@ -11,7 +11,7 @@ from mcp.shared.exceptions import MCPError
 
 from memory_server.call.tally import tallied
 from memory_server.domain.caller import Caller
-from memory_server.domain.calls import Calls, Outcome
+from memory_server.domain.calls import CallOutcome, Calls
 
 if TYPE_CHECKING:
     from memory_server.services.calls import CallService
@@ -29,7 +29,7 @@ class Observed:
     arguments: Mapping[str, Any]
     is_tool: bool = True
     answer: Mapping[str, Any] = field(default_factory=dict)
-    outcome: Outcome = Outcome.DONE
+    outcome: CallOutcome = CallOutcome.DONE
     milliseconds: float = 0.0
     timed_out: int = 0
     """Triggers that exceeded their time, or were left for the next search."""
@@ -47,13 +47,13 @@ def observed(observers: Sequence[Observer], call: Observed) -> Iterator[Observed
         try:
             yield call
         except UnexpectedToolError:
-            call.outcome = Outcome.FAILED
+            call.outcome = CallOutcome.FAILED
             raise
         except (ToolError, MCPError):
-            call.outcome = Outcome.REFUSED
+            call.outcome = CallOutcome.REFUSED
             raise
         except BaseException:
-            call.outcome = Outcome.LEFT
+            call.outcome = CallOutcome.LEFT
             raise
         finally:
             call.milliseconds = 1000 * (time.perf_counter() - begin)

@@ -8,7 +8,7 @@ from functools import cache
 
 from memory_server.domain.calls import Calls
 from memory_server.mcp.listed import by_toolset
-from memory_server.triggers.effort import Effort
+from memory_server.triggers.effort import TriggerEffort
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def workload(calls: Mapping[str, Calls]) -> Workload:
     return Workload(dict(writes), failed[True], failed[False])
 
 
-def process_load(calls: Mapping[str, Calls], effort: Effort) -> ProcessLoad:
+def process_load(calls: Mapping[str, Calls], effort: TriggerEffort) -> ProcessLoad:
     return ProcessLoad(
         workload(calls),
         effort.evaluated,

@@ -8,7 +8,7 @@ from functools import partial
 from memory_server.domain.calls import Calls
 from memory_server.storage.database import Database
 from memory_server.storage.tx import WriteTx
-from memory_server.triggers.effort import Effort
+from memory_server.triggers.effort import TriggerEffort
 
 TRIGGERS, RESTARTS, CPU = "(triggers)", "(engine restarts)", "(cpu)"
 """The work of processes beside their calls, in the table under these names: triggers evaluated and their time, restarts
@@ -16,7 +16,7 @@ of the JavaScript engine, and CPU time."""
 
 
 class CallService:
-    def __init__(self, database: Database, effort: Effort, keeps: bool = True) -> None:
+    def __init__(self, database: Database, effort: TriggerEffort, keeps: bool = True) -> None:
         """`keeps`: the file gets the numbers too, not only this process."""
         self._database = database
         self._effort = effort

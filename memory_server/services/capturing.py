@@ -13,7 +13,7 @@ from memory_server.domain.briefing.session import next_step
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import FactDraft, Scope, home
 from memory_server.domain.forgetting import Forgotten, Kind
-from memory_server.domain.injection import CAPTURED, Capture, Captured
+from memory_server.domain.injection import CAPTURED, Captured, HookCapture
 from memory_server.domain.memory import MemoryDraft, MemoryType
 from memory_server.domain.message import Message
 from memory_server.domain.secrets import find_secret
@@ -126,7 +126,7 @@ class CaptureService:
             tx.hook_captures.insert(Captured.FACT, written.fact.id, session, event)
         return True
 
-    def select(self, session: str | None, limit: int) -> list[Capture]:
+    def select(self, session: str | None, limit: int) -> list[HookCapture]:
         """Return the captures that are still there, of a session or of all; the latest first."""
         with self.database.read() as tx:
             return tx.hook_captures.select(session, limit)

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.change import Action, Change, ChangeFilter, ChangeId, Origin
+from memory_server.domain.change import Change, ChangeAction, ChangeFilter, ChangeId, ChangeOrigin
 from memory_server.domain.event import Event
 from memory_server.domain.fact import Action as FactAction
 from memory_server.domain.fact import FactChange, FactDraft, refuse_sharing
@@ -20,7 +20,7 @@ from memory_server.storage.tx import Tx, WriteTx
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
+class ChangeLog:
     """The changes, the latest first; `note` says that the project is not known, `degraded` what cannot be read."""
 
     changes: list[Change]
@@ -32,7 +32,7 @@ TakeBack = Callable[[WriteTx, Event, Caller], list[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Undone:
+class UndoneChanges:
     """The changes that were undone, the latest first, and the handles of what stays, because it was changed since."""
 
     changes: list[Change]
@@ -48,12 +48,12 @@ class ChangeService:
     wake: Callable[[], None]
     take_back: TakeBack
 
-    def select(self, filter: ChangeFilter, limit: int, caller: Caller) -> Log:
+    def select(self, filter: ChangeFilter, limit: int, caller: Caller) -> ChangeLog:
         """Return the changes of memories, facts, turns and long-term memories, in one project or in all."""
         lookup = projects.among(filter.project, caller)
         with self.database.read() as tx:
             where = lookup(tx)
-            return Log(
+            return ChangeLog(
                 tx.log.select(replace(filter, project=where.only), limit), where.note, tuple(tx.skipped)
             )
 
@@ -66,7 +66,7 @@ class ChangeService:
         with self.database.read() as tx:
             return _latest_first(_get(tx, id) for id in dict.fromkeys(ids))
 
-    def undo(self, ids: Sequence[ChangeId], caller: Caller, overwrite: bool = False) -> Undone:
+    def undo(self, ids: Sequence[ChangeId], caller: Caller, overwrite: bool = False) -> UndoneChanges:
         """Undo changes, all or none.
 
         A memory, a long-term memory or a fact becomes what it was before; a draft that was merged becomes a memory of
@@ -84,7 +84,7 @@ class ChangeService:
 
             def order(id: ChangeId) -> tuple[bool, str, int]:
                 """Sort deletions first: edits and merges of the deleted come back with it. Then the latest change."""
-                return id.origin is Origin.TRASH, chosen[id].at, id.row
+                return id.origin is ChangeOrigin.TRASH, chosen[id].at, id.row
 
             for id in sorted(chosen, key=order, reverse=True):
                 if id.origin in EVENTS:
@@ -92,10 +92,10 @@ class ChangeService:
                 elif id not in undone:  # else with a later one of the same thing
                     undone |= _undo(tx, id, chosen, caller, overwrite)
         self.wake()
-        return Undone(_latest_first(chosen.values()), staying)
+        return UndoneChanges(_latest_first(chosen.values()), staying)
 
 
-EVENTS = (Origin.IMPORT, Origin.FORGETTING)
+EVENTS = (ChangeOrigin.IMPORT, ChangeOrigin.FORGETTING)
 """The origins of what was done to many things at once."""
 
 
@@ -112,7 +112,7 @@ def _latest_first(changes: Iterable[Change]) -> list[Change]:
 
 def _get(tx: Tx, id: ChangeId) -> Change:
     change = tx.log.find(id)
-    if change is None or change.action is Action.EXPIRED:
+    if change is None or change.action is ChangeAction.EXPIRED:
         raise _gone(id)
     return change
 
@@ -122,24 +122,24 @@ def _undo(
 ) -> set[ChangeId]:
     """Undo one change, with all chosen ones of the same thing; return the ids of these."""
     match id.origin:
-        case Origin.TRASH:
+        case ChangeOrigin.TRASH:
             trashed = tx.trash.find(id.row)
             if trashed is None:
                 raise _gone(id)
             deleting.bring_back(tx, trashed)
             return {id}
-        case Origin.CHANGES:
+        case ChangeOrigin.CHANGES:
             return _unchange(tx, id, chosen, caller)
         case _:
             return _unwrite(tx, id, chosen, caller, overwrite)
 
 
 def _unchange(tx: WriteTx, id: ChangeId, chosen: Mapping[ChangeId, Change], caller: Caller) -> set[ChangeId]:
-    rows = [change.row for change in chosen if change.origin is Origin.CHANGES]
+    rows = [change.row for change in chosen if change.origin is ChangeOrigin.CHANGES]
     changes_by_id = {change.id: change for change in tx.changes.select(rows)}
     if id.row not in changes_by_id:  # it lies in the trash, with what it changed
         deleted = tx.trash.find_last(Trashable(chosen[id].kind.value), chosen[id].item)
-        _refuse_later(id, {ChangeId(Origin.TRASH, deleted.id)} if deleted else set())
+        _refuse_later(id, {ChangeId(ChangeOrigin.TRASH, deleted.id)} if deleted else set())
         raise _gone(id)
     target = changes_by_id[id.row]
     first = min(
@@ -151,7 +151,7 @@ def _unchange(tx: WriteTx, id: ChangeId, chosen: Mapping[ChangeId, Change], call
         key=lambda change: change.id,
     )
     steps = tx.changes.since(first)
-    ids = {ChangeId(Origin.CHANGES, step.id) for step in steps}
+    ids = {ChangeId(ChangeOrigin.CHANGES, step.id) for step in steps}
     _refuse_later(id, ids - chosen.keys())
     if first.memory_id is not None:
         now = tx.memories.get(first.memory_id)
@@ -197,11 +197,13 @@ def _unwrite(
         raise _gone(id)
     refuse_sharing(tx.person, step.home.scope)
     past = tx.fact_history.select(step.home, step.key, None)
-    mine = [version for version in past if ChangeId(Origin.FACT_HISTORY, version.number) in chosen]
+    mine = [version for version in past if ChangeId(ChangeOrigin.FACT_HISTORY, version.number) in chosen]
     first = mine[-1].number
-    later = {ChangeId(Origin.FACT_HISTORY, version.number) for version in past if version.number >= first}
+    later = {
+        ChangeId(ChangeOrigin.FACT_HISTORY, version.number) for version in past if version.number >= first
+    }
     again = {
-        ChangeId(Origin.FACT_HISTORY, version.number)
+        ChangeId(ChangeOrigin.FACT_HISTORY, version.number)
         for version, before in pairwise(past)
         if version.action is FactAction.WRITTEN is not before.action
     }

@@ -38,7 +38,7 @@ PASSAGES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenText:
     """A text as it is or will be stored, with its vector where it has one now."""
 
     text: Text
@@ -53,7 +53,7 @@ class Written:
     """The moment from which on facts and turns are newer."""
 
 
-def compare(tx: Tx, written: Written, texts: PreparedTexts, without: Container[int]) -> Compared:
+def compare(tx: Tx, written: WrittenText, texts: PreparedTexts, without: Container[int]) -> Compared:
     """Compare a text with the memories of its project, except those in `without`, and with its facts and turns.
 
     Where the text says again what has been superseded, its successor is named too.
@@ -87,7 +87,7 @@ def homes_of(project: str, caller: Caller) -> tuple[Home, ...]:
 
 
 def _memories(
-    tx: Tx, written: Written, fresh: Fresh | None, texts: PreparedTexts, without: Container[int]
+    tx: Tx, written: WrittenText, fresh: Fresh | None, texts: PreparedTexts, without: Container[int]
 ) -> list[Peer]:
     cosines, sharing = _beside(tx, written, fresh)
     by_words = [id for id in sharing if id not in cosines and id not in without]
@@ -147,7 +147,7 @@ def _select(tx: Tx, ids: Collection[MemoryId], without: Container[int]) -> list[
 
 
 def _beside(
-    tx: Tx, written: Written, fresh: Fresh | None
+    tx: Tx, written: WrittenText, fresh: Fresh | None
 ) -> tuple[dict[MemoryId, float], Sequence[MemoryId]]:
     """Return the memories nearest in meaning, each with its cosine, and those that may share most words. Where meaning
     is compared, common words are not looked up: a text that says the same in common words is near in meaning too."""
@@ -193,7 +193,7 @@ def _phrases(text: Text) -> list[str]:
 
 
 def _with_successor(
-    tx: Tx, comparison: Compared, written: Written, texts: PreparedTexts, without: Container[int]
+    tx: Tx, comparison: Compared, written: WrittenText, texts: PreparedTexts, without: Container[int]
 ) -> Compared:
     old = comparison.restated
     if comparison.twin is not None or not isinstance(old, Memory) or old.superseded_by is None:

@@ -5,7 +5,7 @@ from itertools import islice
 
 from memory_server.domain import digest as domain
 from memory_server.domain.caller import Caller
-from memory_server.domain.digest import Kind, Note
+from memory_server.domain.digest import Note, NoteKind
 from memory_server.domain.edge import Edge, Relation
 from memory_server.domain.memory import SERVER, MemoryDraft, MemoryId
 from memory_server.services.embedding_queue import EmbeddingQueue
@@ -46,7 +46,7 @@ class DigestService:
                 return False
             memory = tx.memories.insert(draft, WRITER)
             for note in group:
-                if note.kind is Kind.MEMORY:
+                if note.kind is NoteKind.MEMORY:
                     tx.edges.connect(Edge(memory.id, MemoryId(note.id), Relation.SUMMARIZES), WRITER)
             tx.digests.insert(memory.id, group)
         return True

@@ -16,7 +16,7 @@ from memory_server.errors import Problem, Unreachable
 from memory_server.language.tokens import estimate
 from memory_server.services.answering import LOADING, PATIENCE, Embedders
 from memory_server.services.coverage import Coverage, coverage_in
-from memory_server.services.filling import Filling
+from memory_server.services.filling import QueueFilling
 from memory_server.services.meaning import Answering, Fresh, Meaning, Unanswered, tokens_of
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
@@ -51,7 +51,7 @@ class EmbeddingQueue:
         self.filled = threading.Event()
         self.database = database
         self._embedders = Embedders(database, choose, load, self.filled.set)
-        self._filling = Filling(database, self._embedders, clock)
+        self._filling = QueueFilling(database, self._embedders, clock)
         self.stop, self.release = self._filling.stop, self._filling.release
         self.embedded = self._filling.embedded
         self._ready = threading.Event()

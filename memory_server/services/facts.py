@@ -41,7 +41,7 @@ SHOWN = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenFact:
     """A fact that was written. `created` is false where the key had a value before.
 
     `hidden_by` is a narrower scope that has the key too: a read without a scope finds that value.
@@ -62,7 +62,7 @@ class FactsFound:
 
 
 @dataclass(frozen=True, slots=True)
-class FactHistory:
+class KeyHistory:
     """The changes of a key, newest first; `degraded` names the rows that could not be read."""
 
     changes: list[FactChange]
@@ -82,7 +82,7 @@ class FactService:
     count_access: bool = True
     written: Callable[[], None] = _unheard
 
-    def write(self, draft: FactDraft, scope: Scope, caller: Caller) -> Written:
+    def write(self, draft: FactDraft, scope: Scope, caller: Caller) -> WrittenFact:
         """Write a value, or replace it by a new version: its tags and its ttl too.
 
         Raises:
@@ -104,7 +104,7 @@ class FactService:
         if not self.allow_secrets:
             refuse_secrets({draft.key: draft.value}, draft.tags)
 
-    def write_in(self, tx: WriteTx, draft: FactDraft, scope: Scope, caller: Caller) -> Written:
+    def write_in(self, tx: WriteTx, draft: FactDraft, scope: Scope, caller: Caller) -> WrittenFact:
         """Write a value inside a transaction that is open already, after `check`."""
         refuse_sharing(tx.person, scope)
         caller = projects.settled(tx, caller) if scope is Scope.PROJECT else projects.known(tx, caller)
@@ -122,7 +122,7 @@ class FactService:
             fact = tx.facts.replace(current, draft, expires_at, caller)
         narrower = takewhile(lambda scope_home: scope_home != place, homes(None, caller))
         hidden_by = first.home.scope if first and first.home in narrower else None
-        return Written(fact, current is None, hidden_by)
+        return WrittenFact(fact, current is None, hidden_by)
 
     def read(self, key: str, scope: Scope | None, tags: tuple[str, ...], caller: Caller) -> Fact | None:
         """Return the fact of a key in a scope, or in the first scope that has it. Counts an access."""
@@ -230,7 +230,7 @@ class FactService:
             draft = FactDraft(key, last.value, last.tags)
             return tx.facts.insert(last.home, draft, last.expires_at, caller)
 
-    def history(self, key: str, scope: Scope | None, limit: int, caller: Caller) -> FactHistory:
+    def history(self, key: str, scope: Scope | None, limit: int, caller: Caller) -> KeyHistory:
         """Return the changes of a key. Without a scope: in the one that a read finds, else any that knows it.
 
         Raises:
@@ -242,7 +242,7 @@ class FactService:
             for place in [current.home] if current else homes(scope, caller):
                 changes = tx.fact_history.select(place, key, limit)
                 if changes or tx.skipped:
-                    return FactHistory(changes, tuple(tx.skipped))
+                    return KeyHistory(changes, tuple(tx.skipped))
         raise NotFound(f"`{key}` was never written.", Mend.LIST_FACTS)
 
     def value_at(self, key: str, scope: Scope | None, then: str, caller: Caller) -> FactChange | None:

@@ -54,7 +54,7 @@ LATE = 100
 """Texts embedded last that are remembered until they are compared: each takes some 10 ms."""
 
 
-class Filling:
+class QueueFilling:
     """Embeds the texts that wait, in each space whose embedder is loaded."""
 
     def __init__(self, database: Database, embedders: Embedders, clock: Callable[[], datetime]) -> None:

@@ -42,7 +42,7 @@ Thing = TypeVar("Thing")
 
 
 @dataclass(frozen=True, slots=True)
-class Item(Generic[Thing]):
+class SearchItem(Generic[Thing]):
     """A memory or the like as the ranking reads it.
 
     `texts` are what it says: a turn has a summary and a message.
@@ -70,7 +70,7 @@ class KindSearch(Generic[Thing]):
     """
 
     kind: Embedded
-    load: Callable[[Tx, Sequence[int]], Mapping[int, Item[Thing]]]
+    load: Callable[[Tx, Sequence[int]], Mapping[int, SearchItem[Thing]]]
     filter: TextFilter
     limit: int
     mode: str
@@ -78,7 +78,7 @@ class KindSearch(Generic[Thing]):
 
 
 @dataclass(slots=True)
-class Words:
+class QuestionWords:
     """The terms of a question over all kinds that are searched: a word is as rare in one kind as in another."""
 
     tx: Tx
@@ -212,7 +212,7 @@ def of_days(
 class Gathering(Generic[Thing]):
     """Gathers the candidates of one kind. `queries` are the parts of the question, or the whole."""
 
-    words: Words
+    words: QuestionWords
     queries: tuple[Query, ...]
     search: KindSearch[Thing]
     meaning: Meaning | None

@@ -15,7 +15,7 @@ from memory_server.triggers import unavailable
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
+class HealthReport:
     """`problems` has a line for each thing that is wrong, `jobs` those of background jobs; `size` is in bytes.
 
     `copies` and `rescues` are the files next to the database that hold its content too, each with its age. `to_erase`:
@@ -42,7 +42,7 @@ class HealthService:
     queue: EmbeddingQueue
     judge: Judge
 
-    def check(self) -> Health:
+    def check(self) -> HealthReport:
         """Look at everything. Loads the embedder and reads the whole file."""
         self.queue.warm_up()
         coverage = self.queue.coverage()
@@ -50,7 +50,7 @@ class HealthService:
         problems = (*files.exposed(), *files.last_copies(), *self.database.problems())
         asleep = unavailable(self.judge(["true"], Situation((), "", datetime.fromtimestamp(0, UTC), 0), 0))
         with self.database.read() as tx:
-            return Health(
+            return HealthReport(
                 tx.health.libraries(),
                 tx.size(),
                 tx.memory_counts.total(),

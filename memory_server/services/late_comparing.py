@@ -16,7 +16,7 @@ from memory_server.domain.moment import parse, timestamp
 from memory_server.domain.notice import LikelyUpdate, Notice, Thing, thing
 from memory_server.domain.similar import Compared
 from memory_server.services import comparing
-from memory_server.services.comparing import Written
+from memory_server.services.comparing import WrittenText
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.meaning import Fresh
 from memory_server.services.prepared import PreparedTexts
@@ -83,7 +83,7 @@ class LateComparing:
                 continue
             homes = () if self.several else comparing.homes_of(memory.project or "", Caller())
             text = self.texts.of(memory.content)
-            written = Written(
+            written = WrittenText(
                 text, memory.type, memory.project, fresh, memory.person, homes, memory.created_at
             )
             newer = range(id, sys.maxsize)
@@ -105,7 +105,7 @@ class LateComparing:
             is_work = heading_of(fact.key, fact.home.scope) <= Heading.UNDER_WAY  # it changes all the time
             if fact.home.scope in comparing.SCOPES and not is_work and _is_recent(tx, fact.updated_at):
                 text = self.texts.of(fact_text.of(fact.key, fact.value))
-                written = Written(text, None, fact.home.owner, fresh)
+                written = WrittenText(text, None, fact.home.owner, fresh)
                 new = Thing("fact", id, f"f {fact.key}")
                 compared = comparing.compare(tx, written, self.texts, ())
                 newer = {
@@ -141,7 +141,7 @@ class _Later:
     """A new thing and its comparison. A client knows of `known_older` that it may replace them."""
 
     new: Thing
-    written: Written
+    written: WrittenText
     compared: Compared
     known_older: Collection[MemoryId | str] = ()
     known_close: Collection[MemoryId | str] = ()

@@ -85,7 +85,7 @@ class Awakening:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedPrompts:
     """The memories of a conversation, and how many more there are; `now` tells which are in quarantine."""
 
     memories: list[LongTermMemory]
@@ -238,13 +238,13 @@ class LongTermService:
         caller: Caller,
         order: Order = Order.NAME,
         offset: int = 0,
-    ) -> Listed:
+    ) -> ListedPrompts:
         """Return a page of a conversation's memories. Without one: those of the caller's project and of no project."""
         with self.database.read() as tx:
             conversation_ids = places(tx, [conversation], caller)
             memories = tx.long_term.select(conversation_ids, order, LISTED, offset)
             more = sum(tx.long_term.count(place) for place in conversation_ids) - offset - len(memories)
-            return Listed(memories, max(0, more), tx.now, tuple(tx.skipped))
+            return ListedPrompts(memories, max(0, more), tx.now, tuple(tx.skipped))
 
     def search(
         self,

@@ -16,7 +16,7 @@ from memory_server.domain.similar import Compared
 from memory_server.errors import Invalid, Mend, NotFound, Problem, Unavailable
 from memory_server.nlp import Segmenter
 from memory_server.services import comparing, deleting, outdating, projects
-from memory_server.services.comparing import Written
+from memory_server.services.comparing import WrittenText
 from memory_server.services.coverage import Coverage, coverage_in
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.meaning import Fresh, usable
@@ -115,7 +115,7 @@ class MemoryService:
             person = None if name else tx.owner
             homes = comparing.homes_of(name, caller)
             comparison = self._compared(
-                tx, Written(text, draft.type, draft.project, fresh, person, homes), without
+                tx, WrittenText(text, draft.type, draft.project, fresh, person, homes), without
             )
             twin = comparison.twin
             stored = (
@@ -244,13 +244,13 @@ class MemoryService:
         if not self.allow_secrets:
             refuse_secrets(*values)
 
-    def _compared(self, tx: Tx, written: Written, without: Collection[MemoryId]) -> Compared:
+    def _compared(self, tx: Tx, written: WrittenText, without: Collection[MemoryId]) -> Compared:
         return comparing.compare(tx, written, self.texts, without)
 
     def _compared_now(self, tx: Tx, memory: Memory, fresh: Fresh | None) -> Compared:
         text = self.texts.of(memory.content)
         return self._compared(
-            tx, Written(text, memory.type, memory.project, fresh, memory.person), (memory.id,)
+            tx, WrittenText(text, memory.type, memory.project, fresh, memory.person), (memory.id,)
         )
 
     def _merge(self, tx: WriteTx, twin: Memory, draft: MemoryDraft, caller: Caller) -> Memory:

@@ -16,10 +16,10 @@ from memory_server.domain.moment import parse
 from memory_server.domain.ranking import Literal
 from memory_server.domain.relevance import Boost, Names, Numbers, Places
 from memory_server.language import kinds, query, question
-from memory_server.language.dates import Span
+from memory_server.language.dates import Days
 from memory_server.language.query import Query
 from memory_server.language.text import fold, has_han, is_chinese
-from memory_server.services.gathering import Item, KindSearch, Scores, Thing
+from memory_server.services.gathering import KindSearch, Scores, SearchItem, Thing
 from memory_server.services.meaning import Meaning
 
 OPENING = 300
@@ -52,7 +52,7 @@ class Ranked(Generic[Thing]):
 
     kind: Embedded
     id: int
-    item: Item[Thing]
+    item: SearchItem[Thing]
     part: int
     score: float
     signals: Signals
@@ -72,7 +72,7 @@ class Candidate(Generic[Thing]):
     place: int
     id: int
     search: KindSearch[Thing]
-    item: Item[Thing]
+    item: SearchItem[Thing]
     text: str
     is_own: bool
     tokens: Tokens | None
@@ -91,7 +91,7 @@ class Ordering(Generic[Thing]):
     queries: tuple[Query, ...]
     meaning: Meaning | None
     mode: str
-    spans: Sequence[Span]
+    spans: Sequence[Days]
     candidates: Sequence[Candidate[Thing]]
     scores: Sequence[Scores]
     bases: Sequence[Numbers]

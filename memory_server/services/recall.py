@@ -16,7 +16,7 @@ from memory_server.domain.fact import Fact, FactFilter, homes
 from memory_server.domain.memory import Filter, Memory, MemoryId
 from memory_server.domain.message import Message
 from memory_server.domain.project import EVERYWHERE, default_conversation
-from memory_server.domain.recall import Answer, Found, Recallable
+from memory_server.domain.recall import AnswerText, Found, Recallable
 from memory_server.domain.short_term import SaidFilter, ShortTermId, ShortTermMemory
 from memory_server.domain.turn import Turn, TurnKinds
 from memory_server.errors import Problem
@@ -25,13 +25,13 @@ from memory_server.language.tokens import weigh_json
 from memory_server.project import Project
 from memory_server.services import projects, retrieval, search, showing, turns
 from memory_server.services.embedding_queue import EmbeddingQueue
-from memory_server.services.gathering import Item, KindSearch
+from memory_server.services.gathering import KindSearch, SearchItem
 from memory_server.services.learning import ON, Learning
 from memory_server.services.meaning import Meaning, Unanswered
 from memory_server.services.ordering import Ranked
 from memory_server.services.projects import Among
 from memory_server.services.reranking import OFF as NO_RERANKER
-from memory_server.services.reranking import Order, Reranking
+from memory_server.services.reranking import Reordering, Reranking
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
 
@@ -51,7 +51,7 @@ part of the question, the same part of this."""
 PER_REMARK, PER_HINT = 5, 30
 """Tokens of a note, or of why the answer is less than it could be, besides its text; and of what mends that."""
 
-Load = Callable[[Tx, Sequence[int]], dict[int, Item[Memory]]]
+Load = Callable[[Tx, Sequence[int]], dict[int, SearchItem[Memory]]]
 
 NOTHING = "Nothing stored answers this."
 
@@ -73,7 +73,7 @@ class Recalled:
     `items` are the texts of the answer where they are to be explained.
     """
 
-    answer: Answer
+    answer: AnswerText
     items: tuple[Found, ...]
     note: str | None
     degraded: tuple[Problem, ...]
@@ -92,10 +92,10 @@ class Hits:
     note: str | None
 
 
-class Reading(Protocol):
+class RecallReading(Protocol):
     """Reads all that may answer a question; its texts in this order, where a re-ranker orders them."""
 
-    def __call__(self, tx: Tx, meaning: Meaning | Unanswered, order: Order | None = None) -> Hits: ...
+    def __call__(self, tx: Tx, meaning: Meaning | Unanswered, order: Reordering | None = None) -> Hits: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +161,13 @@ class RecallService:
         hits, unordered = self.reranking.read(self.queue, text, answer)
         return replace(hits, problems=(*hits.problems, *unordered))
 
-    def reading(self, text: str, wish: RecallWish, caller: Caller, *, transcripts: bool = False) -> Reading:
+    def reading(
+        self, text: str, wish: RecallWish, caller: Caller, *, transcripts: bool = False
+    ) -> RecallReading:
         """Return what reads, in a transaction of its caller, all that may answer."""
         lookup = projects.among(wish.project, caller)
 
-        def answer(tx: Tx, meaning: Meaning | Unanswered, order: Order | None = None) -> Hits:
+        def answer(tx: Tx, meaning: Meaning | Unanswered, order: Reordering | None = None) -> Hits:
             where, here = lookup(tx), projects.known(tx, caller)
             has = tx.turns.kinds() if self.on_file else TurnKinds(stored=True, transcripts=True)
             by_meaning = meaning if isinstance(meaning, Meaning) else None
@@ -283,9 +285,9 @@ def _facts_for(text: str) -> Any:
     """Return the function that loads facts; those whose key the question has get the bonus."""
     core = question.read(text).core
 
-    def load(tx: Tx, ids: Sequence[int]) -> dict[int, Item[Fact]]:
+    def load(tx: Tx, ids: Sequence[int]) -> dict[int, SearchItem[Fact]]:
         return {
-            fact.id: Item(
+            fact.id: SearchItem(
                 fact,
                 (fact_text.value_of(fact.value), fact.key),
                 "",
@@ -298,9 +300,9 @@ def _facts_for(text: str) -> Any:
     return load
 
 
-def _load_said(tx: Tx, ids: Sequence[int]) -> Mapping[int, Item[ShortTermMemory]]:
+def _load_said(tx: Tx, ids: Sequence[int]) -> Mapping[int, SearchItem[ShortTermMemory]]:
     memories = tx.short_term.select([ShortTermId(id) for id in ids])
-    return {id: Item(memory, (memory.text,), "", memory.said_at) for id, memory in memories.items()}
+    return {id: SearchItem(memory, (memory.text,), "", memory.said_at) for id, memory in memories.items()}
 
 
 def _found(tx: Tx, ranked: Sequence[Ranked[Any]], caller: Caller, load: Load) -> Iterator[Found]:

@@ -36,7 +36,7 @@ CHECKED = ("Which port?", ("The port is 8080.", "The cat sleeps."))
 
 
 @dataclass(slots=True)
-class Order:
+class Reordering:
     """The order of one answer: first it collects the texts to judge, then it applies their `scores`.
 
     `scores` are from 0 to 1.
@@ -95,7 +95,7 @@ class Reranking:
         self,
         queue: EmbeddingQueue,
         text: str,
-        ask: Callable[[Tx, Meaning | Unanswered, Order | None], Answer],
+        ask: Callable[[Tx, Meaning | Unanswered, Reordering | None], Answer],
     ) -> tuple[Answer, tuple[Problem, ...]]:
         """Read the file for a question; return the answer, and why it is not in the order of the re-ranker.
 
@@ -103,7 +103,7 @@ class Reranking:
         """
         if not self.is_on:
             return queue.read(retrieval.questions(text), lambda tx, meaning: ask(tx, meaning, None)), ()
-        order, meanings = Order(), []
+        order, meanings = Reordering(), []
 
         def first(tx: Tx, meaning: Meaning | Unanswered) -> Answer:
             meanings.append(meaning)
@@ -119,7 +119,7 @@ class Reranking:
             meaning = meanings[-1]
             if isinstance(meaning, Meaning) and not tx.spaces.in_use(meaning.space_id):
                 return answer, ()
-            return ask(tx, meaning, Order(dict(zip(order.texts, scores, strict=True)))), ()
+            return ask(tx, meaning, Reordering(dict(zip(order.texts, scores, strict=True)))), ()
 
     def _scores(self, question: str, texts: Sequence[str]) -> list[float] | Problem:
         """Return the scores of texts, from 0 to 1, or why there are none."""

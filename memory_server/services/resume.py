@@ -23,7 +23,7 @@ from memory_server.domain.briefing.items import (
     of_question,
 )
 from memory_server.domain.briefing.leading import Limits
-from memory_server.domain.briefing.session import Event, LastSession, last_session, of_session, title
+from memory_server.domain.briefing.session import LastSession, SessionEvent, last_session, of_session, title
 from memory_server.domain.briefing.settled import still_open
 from memory_server.domain.caller import Caller
 from memory_server.domain.digest import is_telling
@@ -70,7 +70,7 @@ NOTED = 4
 """Tokens of the name of a note."""
 
 
-class Prompts(Protocol):
+class DuePrompts(Protocol):
     """Gives the prompts that are due without any message, each with `prompt`, and records which of them were told."""
 
     def due(self, caller: Caller) -> Sequence[Any]: ...
@@ -148,7 +148,7 @@ class ResumeService:
 
     database: Database
     learns: bool = True
-    prompts: "Prompts | None" = None
+    prompts: "DuePrompts | None" = None
 
     def resume(self, max_tokens: int, include: frozenset[Part], wording: Wording, caller: Caller) -> Resumed:
         """Brief on the caller's project and session, in an answer of at most so many tokens. Reads only."""
@@ -223,7 +223,7 @@ def _newer(
     return replace(known_facts, facts=facts), learnt
 
 
-def _newer_events(events: Sequence[Event], updates: _Updates) -> list[Event]:
+def _newer_events(events: Sequence[SessionEvent], updates: _Updates) -> list[SessionEvent]:
     """Return the events without those that something newer may replace."""
     return [
         replace(event, replaced=updates.replaced_by("memory", event.memory))
@@ -273,14 +273,14 @@ def _memories(tx: Tx, project: str, limit: int) -> tuple[list[Memory], Disputes]
     return learnt, tx.edges.contradicting([memory.id for memory in learnt])
 
 
-def _events(tx: Tx, project: str) -> list[Event]:
+def _events(tx: Tx, project: str) -> list[SessionEvent]:
     """Return the newest turns and observations of the project."""
     turns = tx.turns.newest(project, EVENTS)
     observations = tx.memories.newest_current(project, MemoryType.OBSERVATION, EVENTS)
     disputes = tx.edges.contradicting([memory.id for memory in observations])
     return [
         *(
-            Event(
+            SessionEvent(
                 turn.summary.strip() or turn.message,
                 turn.occurred_at,
                 turn.session,
@@ -291,7 +291,7 @@ def _events(tx: Tx, project: str) -> list[Event]:
             for turn in turns
         ),
         *(
-            Event(
+            SessionEvent(
                 memory.content,
                 memory.occurred_at,
                 memory.session,

@@ -13,15 +13,15 @@ from memory_server.domain.embedding import Embedded, Tokens
 from memory_server.domain.moment import parse
 from memory_server.errors import Problem
 from memory_server.language import background, dates, query, question
-from memory_server.language.dates import Span
+from memory_server.language.dates import Days
 from memory_server.language.query import Query
 from memory_server.language.text import fold
 from memory_server.services import showing
 from memory_server.services.gathering import (
     Gathering,
     KindSearch,
+    QuestionWords,
     Thing,
-    Words,
     by_meaning,
     joined,
     of_days,
@@ -170,9 +170,9 @@ class _Search(Generic[Thing]):
             neighbours,
         ).ranked()
 
-    def _words(self) -> Words:
+    def _words(self) -> QuestionWords:
         texts = dict.fromkeys(term for query in self.queries for term in query.terms if self._by_words)
-        return Words(self.tx, tuple(texts), {search.kind: search.filter for search in self.searches})
+        return QuestionWords(self.tx, tuple(texts), {search.kind: search.filter for search in self.searches})
 
     def _near(self) -> list[list[dict[int, float]]]:
         """Return the texts that the question's meaning proposes: the result of `by_meaning` for each kind."""
@@ -181,7 +181,7 @@ class _Search(Generic[Thing]):
             [partial(by_meaning, self.tx, search, self.meaning, queries) for search in self.searches]
         )
 
-    def _of_days(self, spans: Sequence[Span]) -> list[list[dict[int, float]]]:
+    def _of_days(self, spans: Sequence[Days]) -> list[list[dict[int, float]]]:
         """Return the memories of the days that the question names: the result of `of_days` for each kind."""
         days = [days for span in spans for days in span.periods(parse(self.tx.now).date())][:MOST_PERIODS]
         periods = [

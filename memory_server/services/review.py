@@ -13,7 +13,7 @@ from memory_server.domain.fact import Headline, homes, narrowest
 from memory_server.domain.fact_text import of as fact_as_text
 from memory_server.domain.memory import Memory
 from memory_server.domain.moment import parse, timestamp
-from memory_server.domain.review import Finding, Kind
+from memory_server.domain.review import Finding, ReviewKind
 from memory_server.domain.scoring import age_in_days
 from memory_server.errors import Hint, Mend, Problem
 from memory_server.language.sentences import shortened
@@ -80,7 +80,7 @@ def _contradictions(tx: Tx, project: str) -> Iterator[Finding]:
         source, target = pair
         mend = Hint(Mend.SETTLE_DISPUTE, {"old": old.id, "new": new.id, "source": source, "target": target})
         text = f"[m{new.id}] contradicts [m{old.id}]. {_told(new)} — {_told(old)}"
-        yield Finding(Kind.CONTRADICTION, (f"m{old.id}", f"m{new.id}"), Problem(text, (mend,)))
+        yield Finding(ReviewKind.CONTRADICTION, (f"m{old.id}", f"m{new.id}"), Problem(text, (mend,)))
 
 
 def _duplicates(tx: Tx, project: str, segmenter: Segmenter) -> Iterator[Finding]:
@@ -89,7 +89,7 @@ def _duplicates(tx: Tx, project: str, segmenter: Segmenter) -> Iterator[Finding]
     for (original, duplicate), _ in zip(pairs, range(OF_EACH), strict=False):
         text = f"[m{duplicate.id}] says the same as [m{original.id}]. {_told(duplicate)}"
         mend = Hint(Mend.DELETE_DUPLICATE, {"id": duplicate.id})
-        yield Finding(Kind.DUPLICATE, (f"m{duplicate.id}", f"m{original.id}"), Problem(text, (mend,)))
+        yield Finding(ReviewKind.DUPLICATE, (f"m{duplicate.id}", f"m{original.id}"), Problem(text, (mend,)))
 
 
 def _stale_tasks(tx: Tx, caller: Caller) -> Iterator[Finding]:
@@ -106,7 +106,7 @@ def _stale_tasks(tx: Tx, caller: Caller) -> Iterator[Finding]:
         shown = shortened(fact_as_text(fact.key, fact.value), SHOWN)
         text = f"[f {fact.key}] was not touched for {days} days, since {_day(fact.updated_at)}. {shown}"
         mend = Hint(Mend.CLOSE_TASK, {"key": fact.key, "scope": fact.home.scope.value})
-        yield Finding(Kind.STALE_TASK, (f"f {fact.key}",), Problem(text, (mend,)))
+        yield Finding(ReviewKind.STALE_TASK, (f"f {fact.key}",), Problem(text, (mend,)))
 
 
 def _unused_triggers(tx: Tx, places: Sequence[str]) -> Iterator[Finding]:
@@ -122,7 +122,7 @@ def _unused_triggers(tx: Tx, places: Sequence[str]) -> Iterator[Finding]:
             )
             text = f"[w {memory.name}] {wrong}. {shortened(memory.prompt, SHOWN)}"
             mend = Hint(Mend.MEND_TRIGGER, {"name": memory.name, "conversation": name})
-            yield Finding(Kind.UNUSED_TRIGGER, (f"w {memory.name}",), Problem(text, (mend,)))
+            yield Finding(ReviewKind.UNUSED_TRIGGER, (f"w {memory.name}",), Problem(text, (mend,)))
 
 
 def _open_questions(tx: Tx, here: Caller) -> Iterator[Finding]:
@@ -132,7 +132,7 @@ def _open_questions(tx: Tx, here: Caller) -> Iterator[Finding]:
             f"{shortened(question.text, SHOWN)}"
         )
         mend = Hint(Mend.ANSWER_QUESTION, {"question": f"q{question.id}"})
-        yield Finding(Kind.OPEN_QUESTION, (f"q{question.id}",), Problem(text, (mend,)))
+        yield Finding(ReviewKind.OPEN_QUESTION, (f"q{question.id}",), Problem(text, (mend,)))
 
 
 def _is_work(headline: Headline) -> bool:

@@ -17,13 +17,13 @@ from memory_server.errors import Problem
 from memory_server.language import question
 from memory_server.services import projects, retrieval
 from memory_server.services.embedding_queue import EmbeddingQueue
-from memory_server.services.gathering import Item, KindSearch
+from memory_server.services.gathering import KindSearch, SearchItem
 from memory_server.services.learning import OFF, ON, Learning
 from memory_server.services.meaning import Meaning, Unanswered, name
 from memory_server.services.ordering import Ranked
 from memory_server.services.projects import Among
 from memory_server.services.reranking import OFF as NO_RERANKER
-from memory_server.services.reranking import Order, Reranking
+from memory_server.services.reranking import Reordering, Reranking
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
 
@@ -46,7 +46,7 @@ EVERYTHING = ("", "*")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """The result of a search; `degraded` says why it is less than it could be, `note` what a reader should know.
 
     `own_project` is the name of the caller's project in the file, whose memories come first. `likely`: one of the
@@ -81,7 +81,7 @@ class SearchService:
         offset: int = 0,
         likely: bool = False,
         caller: Caller,
-    ) -> Found:
+    ) -> SearchResult:
         """Return the memories that answer a question best, each counted as accessed once.
 
         `mode` is hybrid, semantic or keyword. Where meaning cannot answer, words do, and `degraded` says why. With
@@ -93,7 +93,9 @@ class SearchService:
         if text.strip() in EVERYTHING:
             return self._newest(filter, lookup, limit, offset)
 
-        def answer(tx: Tx, meaning: Meaning | Unanswered | None, order: Order | None = None) -> Found:
+        def answer(
+            tx: Tx, meaning: Meaning | Unanswered | None, order: Reordering | None = None
+        ) -> SearchResult:
             by_meaning = meaning if isinstance(meaning, Meaning) else None
             where = lookup(tx)
             kind_search = KindSearch(
@@ -115,7 +117,7 @@ class SearchService:
             else:
                 answered = retrieval.is_answered(text, ranked, by_meaning)
             hits = (ranking.likely(hits) if likely else hits)[offset : offset + limit]
-            return Found(
+            return SearchResult(
                 hits,
                 name(by_meaning.space) if by_meaning else "none",
                 (*problems, *tx.skipped),
@@ -136,7 +138,7 @@ class SearchService:
         self._record(text, result, caller, whole)
         return result
 
-    def _newest(self, filter: Filter, lookup: Callable[[Tx], Among], limit: int, offset: int) -> Found:
+    def _newest(self, filter: Filter, lookup: Callable[[Tx], Among], limit: int, offset: int) -> SearchResult:
         with self.database.read() as tx:
             where = lookup(tx)
             newest = tx.candidates.newest(replace(filter, project=where.only), limit, offset)
@@ -144,9 +146,9 @@ class SearchService:
                 Hit(memory, 1.0, 1.0, Why(0.0, 0.0, scoring.decayed_score(memory, tx.now)), *shown(memory))
                 for memory in newest
             ]
-            return Found(hits, "none", tuple(tx.skipped), where.note, where.first)
+            return SearchResult(hits, "none", tuple(tx.skipped), where.note, where.first)
 
-    def _record(self, text: str, result: Found, caller: Caller, whole: bool) -> None:
+    def _record(self, text: str, result: SearchResult, caller: Caller, whole: bool) -> None:
         """Count the accesses, and keep what the search teaches; `whole`: it asked for all that may answer."""
         surely = [hit.memory.id for hit in result.hits if hit.score >= ranking.LEAST]
         vain = whole and not result.likely and self.learning.wants(text, caller)
@@ -238,7 +240,7 @@ def _joining(tx: Tx, ids: Sequence[MemoryId], kind_search: KindSearch[Memory]) -
     ]
 
 
-def load(tx: Tx, ids: Sequence[int], learning: Learning = OFF) -> dict[int, Item[Memory]]:
+def load(tx: Tx, ids: Sequence[int], learning: Learning = OFF) -> dict[int, SearchItem[Memory]]:
     """Return these memories as the ranking reads them. This is the one place where their uses count."""
     memories, uses = tx.together(
         lambda: tx.memories.select([MemoryId(id) for id in ids]), lambda: learning.counts(tx, ids)
@@ -246,7 +248,9 @@ def load(tx: Tx, ids: Sequence[int], learning: Learning = OFF) -> dict[int, Item
     return {memory.id: _item(memory, uses.get(memory.id, Uses()), tx.now) for memory in memories}
 
 
-def _item(memory: Memory, uses: Uses, now: str) -> Item[Memory]:
+def _item(memory: Memory, uses: Uses, now: str) -> SearchItem[Memory]:
     prior = ranking.prior(scoring.decayed_score(memory, now)) * uses.factor
     reasons = (uses.reason,) if uses.reason else ()
-    return Item(memory, (memory.content,), memory.project or "", memory.occurred_at, prior, reasons=reasons)
+    return SearchItem(
+        memory, (memory.content,), memory.project or "", memory.occurred_at, prior, reasons=reasons
+    )

@@ -67,7 +67,7 @@ class Added:
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
+class RecalledMemory:
     """A memory that came back: why, its relevance, and the words it shares, in the form in which they were asked."""
 
     memory: ShortTermMemory
@@ -83,7 +83,7 @@ class Recall:
     `elsewhere` are the conversations that have memories, and how many, where this one has none at all.
     """
 
-    memories: list[Recalled]
+    memories: list[RecalledMemory]
     too_recent: int
     elsewhere: list[tuple[str, int]]
     degraded: tuple[Problem, ...]
@@ -99,7 +99,7 @@ class Matching:
 
 
 @dataclass(frozen=True, slots=True)
-class Statistics:
+class ShortTermStatistics:
     """The statistics of one conversation, or of all: then the largest are listed."""
 
     totals: Totals
@@ -269,7 +269,7 @@ class ShortTermService:
         with self.database.write() as tx:
             deleting.restore(tx, Kind.SHORT_TERM, id)
 
-    def statistics(self, conversation: str | None) -> Statistics:
+    def statistics(self, conversation: str | None) -> ShortTermStatistics:
         """Return the statistics of one conversation, or of all.
 
         Raises:
@@ -278,7 +278,7 @@ class ShortTermService:
         with self.database.read() as tx:
             place = None if conversation is None else _get(tx, conversation)
             largest = tx.conversations.largest(Held.SHORT_TERM, LISTED) if place is None else []
-            return Statistics(tx.short_term.totals(place), tx.conversations.cleanups(place), largest)
+            return ShortTermStatistics(tx.short_term.totals(place), tx.conversations.cleanups(place), largest)
 
     def largest(self) -> tuple[str, int] | None:
         """Return the conversation with the most memories, and how many."""
@@ -314,7 +314,7 @@ class ShortTermService:
 
     def _recall(
         self, tx: Tx, place: ConversationId, question_words: Sequence[Keyword], before: str
-    ) -> list[Recalled]:
+    ) -> list[RecalledMemory]:
         asking = Asking(question_words, self.score_share)
         ranked = tx.short_term.relevant(place, asking, before, FEW)
         number = tx.short_term.count_settled(place, before)
@@ -328,7 +328,7 @@ class ShortTermService:
         memories, shared = tx.short_term.select(ids), tx.short_term.shared_words(ids, asking)
         forms = {keyword.word: keyword.form for keyword in question_words}
         return [
-            Recalled(
+            RecalledMemory(
                 memories[parts.id],
                 tier,
                 parts,
@@ -338,7 +338,7 @@ class ShortTermService:
             if parts.id in memories
         ]
 
-    def _reward(self, recalled: Sequence[Recalled]) -> None:
+    def _reward(self, recalled: Sequence[RecalledMemory]) -> None:
         rewarded = [(hit.memory.id, REWARD[hit.tier]) for hit in recalled if hit.tier in REWARD]
         if not rewarded or not self.count_access:
             return

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from memory_server.domain import change
 from memory_server.domain.caller import Caller
-from memory_server.domain.change import Action, Change, ChangeFilter, ChangeId, Kind, Origin
+from memory_server.domain.change import Change, ChangeAction, ChangeFilter, ChangeId, ChangeOrigin, Kind
 from memory_server.domain.fact import Scope
 from memory_server.domain.forgetting import Forgotten
 from memory_server.domain.handles import Handle
@@ -87,7 +87,7 @@ class ThingService:
             case Kind.FACT:
                 self.facts.undelete(handle.name, handle.scope, caller)
             case Kind.IMPORT | Kind.FORGETTING:
-                origin = Origin.IMPORT if handle.kind is Kind.IMPORT else Origin.FORGETTING
+                origin = ChangeOrigin.IMPORT if handle.kind is Kind.IMPORT else ChangeOrigin.FORGETTING
                 return self.changes.undo([ChangeId(origin, handle.id)], caller).staying
         return []
 
@@ -110,7 +110,7 @@ class ThingService:
         texts: dict[Handle, str] = {}
         for entry in log.changes:
             text = f"{entry.name}: {entry.text}" if entry.name else entry.text
-            if entry.action is Action.DELETED and _share(stems, text) >= HALF:
+            if entry.action is ChangeAction.DELETED and _share(stems, text) >= HALF:
                 texts.setdefault(_handle_of(entry), text)
         return texts
 

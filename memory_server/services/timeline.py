@@ -11,7 +11,7 @@ Counts = dict[Happened, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Timeline:
+class TimelineDays:
     """The counts by day (YYYY-MM-DD, each day of the time, the oldest first), and by project."""
 
     days: dict[str, Counts]
@@ -22,7 +22,7 @@ class Timeline:
 class TimelineService:
     database: Database
 
-    def count(self, days: int, project: str | None) -> Timeline:
+    def count(self, days: int, project: str | None) -> TimelineDays:
         """Count what happened in the last so many days, today included; in one project ('' is none) or in all."""
         with self.database.read() as tx:
             today = datetime.fromisoformat(tx.now).astimezone()
@@ -37,4 +37,4 @@ class TimelineService:
             counts[what] = counts.get(what, 0) + number
             if day in by_day and project in (None, name):
                 by_day[day][what] = by_day[day].get(what, 0) + number
-        return Timeline(by_day, by_project)
+        return TimelineDays(by_day, by_project)

@@ -16,7 +16,7 @@ from memory_server.language import query
 from memory_server.services import deleting, projects, retrieval
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.facts import FactService
-from memory_server.services.gathering import Item, KindSearch
+from memory_server.services.gathering import KindSearch, SearchItem
 from memory_server.services.learning import ON, Learning
 from memory_server.services.meaning import Meaning, Unanswered, usable
 from memory_server.storage.database import Database
@@ -32,7 +32,7 @@ LIKELY = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
+class RecalledTurns:
     """Turns with their score, best first; facts whose key or value the query names; `degraded` says what failed.
 
     `note` says that nothing is known of the project that was named.
@@ -84,7 +84,7 @@ class TurnService:
         limit: int,
         caller: Caller,
         project: str | None = None,
-    ) -> Recalled:
+    ) -> RecalledTurns:
         """Return the turns that answer a question best, and the facts that it names. Other projects' turns come later.
 
         `project` is a name, a path, the address of a remote, or '*', with which all projects are equal.
@@ -92,7 +92,7 @@ class TurnService:
         parsed = query.parse(text)
         lookup = projects.among(project, caller)
 
-        def ask(tx: Tx, meaning: Meaning | Unanswered) -> Recalled:
+        def ask(tx: Tx, meaning: Meaning | Unanswered) -> RecalledTurns:
             by_meaning = meaning if isinstance(meaning, Meaning) else None
             mode = "hybrid" if by_meaning else "keyword"
             where, here = lookup(tx), projects.known(tx, caller)
@@ -107,7 +107,7 @@ class TurnService:
             )
             problems = retrieval.without_meaning(tx, [Embedded.TURNS], meaning)
             scored_turns = [(hit.item.thing, hit.probability) for hit in hits]
-            return Recalled(scored_turns, named, (*problems, *tx.skipped), where.note)
+            return RecalledTurns(scored_turns, named, (*problems, *tx.skipped), where.note)
 
         recalled = self.queue.read(retrieval.questions(text), ask)
         vain = project is None and not (recalled.facts or recalled.degraded) and not _answers(recalled)
@@ -149,12 +149,12 @@ class TurnService:
         return turn
 
 
-def _answers(recalled: Recalled) -> bool:
+def _answers(recalled: RecalledTurns) -> bool:
     return bool(recalled.turns) and recalled.turns[0][1] >= LIKELY
 
 
-def load(tx: Tx, ids: Sequence[int]) -> dict[int, Item[Turn]]:
+def load(tx: Tx, ids: Sequence[int]) -> dict[int, SearchItem[Turn]]:
     return {
-        turn.id: Item(turn, (turn.summary, turn.message), turn.project, turn.occurred_at)
+        turn.id: SearchItem(turn, (turn.summary, turn.message), turn.project, turn.occurred_at)
         for turn in tx.turns.select(ids)
     }

@@ -14,7 +14,7 @@ Change = tuple[int, int]
 """A row of a table of changes: its id and its mark."""
 
 
-class Source(Protocol):
+class BitSource(Protocol):
     """The place from which the bits of a copy are read: those of a space, in the order of a key (project, id)."""
 
     @property
@@ -140,12 +140,12 @@ class Visible:
     hidden_ids: list[int]
 
 
-def last_change(tx: Tx, source: Source) -> Change:
+def last_change(tx: Tx, source: BitSource) -> Change:
     row = tx.row(f"SELECT id, mark FROM {source.changes} ORDER BY id DESC LIMIT 1")
     return (row[0], row[1]) if row else (0, 0)
 
 
-def changed_since(tx: Tx, source: Source, change: Change) -> list[int] | None:
+def changed_since(tx: Tx, source: BitSource, change: Change) -> list[int] | None:
     """Return the ids that were changed after a change; None where the file does not have that change."""
     id, mark = change
     if tx.value(f"SELECT mark FROM {source.changes} WHERE id = ?", (id,)) != mark:

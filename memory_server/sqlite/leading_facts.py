@@ -40,7 +40,7 @@ _LATEST = "~"
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
+class FactTopic:
     """A value of the column `topic`; `base` is a key of `_HEADINGS`."""
 
     base: str
@@ -63,7 +63,7 @@ TOPICS = {
     for base, heading in _HEADINGS.items()
     for progress in ((False, True) if heading in WORK else (False,))
     for overview in (False, True)
-    for topic in [Topic(base, progress, overview)]
+    for topic in [FactTopic(base, progress, overview)]
 }
 
 _Row = tuple[str, int]
@@ -113,7 +113,7 @@ class LeadingFacts:
             self.tx.value(f"SELECT count(*) FROM facts WHERE {_PLACE} AND {_ALIVE}", self._values(home))
         )
 
-    def _topics(self, home: Home) -> list[Topic]:
+    def _topics(self, home: Home) -> list[FactTopic]:
         """Return the topics of a home; the index gives one after the other, without reading all facts."""
         next_one = f"(SELECT min(topic) FROM facts WHERE {_PLACE} AND topic > there.topic)"
         rows = self.tx.rows(
@@ -129,7 +129,7 @@ class LeadingFacts:
         )
         return [TOPICS[name] for (name,) in rows]
 
-    def _number_before(self, home: Home, topic: Topic, before: str, hidden: _Hidden) -> int:
+    def _number_before(self, home: Home, topic: FactTopic, before: str, hidden: _Hidden) -> int:
         """Count the facts of a topic that were written before a moment, without hidden ones."""
         number = self.tx.value(
             f"SELECT count(*) FROM facts WHERE {_PLACE} AND topic = :topic AND updated_at < :before AND {_ALIVE}",
@@ -138,7 +138,7 @@ class LeadingFacts:
         return int(number) - sum(written_at < before for written_at in hidden[home, topic.name].values())
 
     def _first(
-        self, home: Home, topic: Topic, since: str, before: str, limit: int, hidden: _Hidden
+        self, home: Home, topic: FactTopic, since: str, before: str, limit: int, hidden: _Hidden
     ) -> list[_Row]:
         """Return the first facts of a topic, in its order, that were written between two moments; no hidden ones."""
         hidden_facts = hidden[home, topic.name]

@@ -66,7 +66,7 @@ class SignBits:
     it.
     """
 
-    def __init__(self, source: bit_rows.Source = MEMORIES) -> None:
+    def __init__(self, source: bit_rows.BitSource = MEMORIES) -> None:
         self._source = source
         self._turn = Places(1)
         """The thread that has it reads the file: that can take as long as another program keeps the file locked."""
@@ -152,7 +152,7 @@ class _Copy:
     """
 
     def __init__(
-        self, source: bit_rows.Source, space_id: int, dimensions: int, last: bit_rows.Change, rows: int
+        self, source: bit_rows.BitSource, space_id: int, dimensions: int, last: bit_rows.Change, rows: int
     ) -> None:
         self.space_id = space_id
         self._source = source

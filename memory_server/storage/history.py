@@ -4,9 +4,9 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from memory_server.domain.change import Action, Change, ChangeId
+from memory_server.domain.change import Change, ChangeAction, ChangeId
+from memory_server.domain.change import ChangeOrigin as Table
 from memory_server.domain.change import Kind as Changeable
-from memory_server.domain.change import Origin as Table
 from memory_server.domain.long_term import LongTermChange, LongTermId, LongTermMemory
 from memory_server.domain.memory import Memory, MemoryDraft, MemoryId, MemoryType
 from memory_server.language.text import without_lone_surrogates
@@ -25,7 +25,7 @@ class Changed:
     id: int
     memory_id: MemoryId | None
     long_term_id: LongTermId | None
-    action: Action
+    action: ChangeAction
     before: dict[str, Any]
     draft: dict[str, Any] | None
     changed_at: str
@@ -66,7 +66,7 @@ def changed_of(row: tuple[Any, ...]) -> Changed:
         id,
         memory_id,
         long_term_id,
-        Action(action),
+        ChangeAction(action),
         json.loads(before),
         json.loads(draft) if draft else None,
         *moment,
@@ -79,7 +79,7 @@ def change_of(row: tuple[Any, ...]) -> Change:
     return Change(
         at,
         by,
-        Action(action),
+        ChangeAction(action),
         Changeable(kind),
         item,
         text,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
-class Effort:
+class TriggerEffort:
     """`evaluated` triggers took `seconds` together, with their waits; `restarts` of a worker that had ended."""
 
     evaluated: int = 0

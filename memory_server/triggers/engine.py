@@ -21,7 +21,7 @@ from memory_server.triggers import (
 from memory_server.triggers.hints import hinted
 from memory_server.triggers.javascript import reasons
 from memory_server.triggers.javascript.parts import calls_of, parts_of
-from memory_server.triggers.javascript.sandbox import Asking, Nearnesses, NoEngine, Sandbox
+from memory_server.triggers.javascript.sandbox import Evaluation, Nearnesses, NoEngine, Sandbox
 from memory_server.triggers.javascript.trial import SAMPLE
 from memory_server.triggers.mistakes import no_day
 
@@ -165,7 +165,9 @@ class Engine:
         outcomes = self._sandbox.run(triggers, situation, ends - time.monotonic(), doubtful)
         answered_by = time.monotonic() + MEANING_SECONDS
         for _ in range(MOST_ROUNDS):
-            asking = {place: outcome for place, outcome in enumerate(outcomes) if isinstance(outcome, Asking)}
+            asking = {
+                place: outcome for place, outcome in enumerate(outcomes) if isinstance(outcome, Evaluation)
+            }
             if not asking:
                 break
             with deadline.within(max(0.0, answered_by - time.monotonic())):
@@ -196,7 +198,7 @@ class Engine:
 
 
 def _settled(outcome: Outcome) -> Outcome:
-    if isinstance(outcome, Asking):
+    if isinstance(outcome, Evaluation):
         many = "it asks for the similarity of too many texts"
         return Failure(FailureKind.ERROR, many, outcome.milliseconds)
     return outcome

@@ -43,7 +43,7 @@ RELATIONS = frozenset(["<", "<=", ">", ">="])
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class SourceToken:
     """`kind` is text, number, name, regex, template or sign; `at` is the index where it begins."""
 
     kind: str
@@ -51,7 +51,7 @@ class Token:
     at: int
 
 
-_NOTHING = Token("end", "", 0)
+_NOTHING = SourceToken("end", "", 0)
 """Before the first token and after the last one."""
 
 
@@ -77,7 +77,7 @@ class Reading:
     """A source and its tokens; none of one that is too long to be read."""
 
     source: str
-    tokens: tuple[Token, ...]
+    tokens: tuple[SourceToken, ...]
 
     @classmethod
     def of(cls, source: str) -> Self:
@@ -112,7 +112,7 @@ class Reading:
             yield begin
             begin = max(begin, self.pairs.get(begin, begin)) + 1
 
-    def at(self, index: int) -> Token:
+    def at(self, index: int) -> SourceToken:
         return self.tokens[index] if 0 <= index < len(self.tokens) else _NOTHING
 
     def text(self, index: int) -> str:
@@ -190,9 +190,9 @@ _WORDS = frozenset("if while for switch return typeof in of case && || !".split(
 """Words before a bracket that call nothing."""
 
 
-def _scan(source: str) -> Iterator[Token]:
+def _scan(source: str) -> Iterator[SourceToken]:
     at = 0
-    last = Token("sign", "", 0)
+    last = SourceToken("sign", "", 0)
     open_braces: list[str] = []
     while at < len(source):
         match = _REGEX.match(source, at) if source[at] == "/" and _value_may_follow(last) else None
@@ -215,11 +215,11 @@ def _scan(source: str) -> Iterator[Token]:
                 open_braces.append("`")
                 kind, text = "sign", ","  # what follows is a value
         if kind != "space":
-            last = Token(kind, text, begin)
+            last = SourceToken(kind, text, begin)
             yield last
 
 
-def _value_may_follow(last: Token) -> bool:
+def _value_may_follow(last: SourceToken) -> bool:
     if last.kind == "sign":
         return last.text not in (")", "]")
     return last.kind == "name" and last.text in _BEFORE_VALUE

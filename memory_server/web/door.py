@@ -36,7 +36,7 @@ Refused = Callable[[Scope, str], Awaitable[None]]
 """Hears of a form with a token that is not valid, and of the token."""
 
 
-class Door:
+class BrowserDoor:
     """Passes a request on with the token of its browser as `Authorization`, or asks for the token."""
 
     def __init__(

@@ -24,7 +24,7 @@ from memory_server.errors import Invalid
 from memory_server.project import NONE, Project, readable
 from memory_server.stores import clock
 from memory_server.web.words import CHINESE
-from memory_server.web.work import Work
+from memory_server.web.work import PageWork
 
 LANGUAGES = {"en": "English", "zh": "中文"}
 
@@ -77,7 +77,7 @@ class Desk:
 
     services: Services
     templates: Environment
-    work: Work = field(default_factory=Work)
+    work: PageWork = field(default_factory=PageWork)
 
     @classmethod
     def of(cls, services: Services) -> "Desk":

@@ -11,7 +11,7 @@ Run = Callable[[Callable[[int, int], None]], str]
 
 
 @dataclass(slots=True)
-class Work:
+class PageWork:
     """`result` and `problem` are empty while it runs."""
 
     name: str = ""

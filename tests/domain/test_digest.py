@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from memory_server.domain.digest import LEAST, Kind, Note, groups, is_telling
+from memory_server.domain.digest import LEAST, Note, NoteKind, groups, is_telling
 from memory_server.domain.digest import digest as digest_or_none
 from memory_server.domain.memory import MemoryDraft, MemoryType
 from memory_server.domain.moment import timestamp
@@ -15,7 +15,7 @@ def note(
     text: str,
     days: float = 60,
     session: str | None = "s1",
-    kind: Kind = Kind.MEMORY,
+    kind: NoteKind = NoteKind.MEMORY,
     id: int = 1,
     project: str = "shop",
     importance: int = 5,
@@ -43,7 +43,7 @@ def test_five_notes_of_a_session_belong_together_the_oldest_first() -> None:
 
 
 def test_turns_and_observations_of_a_session_belong_together() -> None:
-    notes = [*several(3), *several(3, kind=Kind.TURN)]
+    notes = [*several(3), *several(3, kind=NoteKind.TURN)]
     assert len(groups(notes, NOW)[0]) == 6
 
 
@@ -89,7 +89,7 @@ def test_a_digest_says_the_most_telling_sentences_in_their_order_and_names_the_r
 def test_a_chinese_digest_counts_turns_too() -> None:
     group = [
         *(note(f"缓存{n}分钟后过期，要刷新", id=n) for n in range(4)),
-        *(note(f"订单导入失败{n}次", id=n, kind=Kind.TURN) for n in range(2)),
+        *(note(f"订单导入失败{n}次", id=n, kind=NoteKind.TURN) for n in range(2)),
     ]
     draft = digest(group)
     assert draft.content.endswith("(Digest of 4 observations and 2 turns, 2026-04-15.)")

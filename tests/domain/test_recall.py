@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memory_server.domain import recall
-from memory_server.domain.recall import Answer, Found, Recallable
+from memory_server.domain.recall import AnswerText, Found, Recallable
 from tests.language.test_tokens import NOTES
 from tests.tokenizer import tokens_of
 
@@ -18,11 +18,13 @@ def memory(number: int, said: str, score: float = 0.5, **more: Any) -> Found:
     return Found(Recallable.MEMORY, f"m{number}", said, "2026-03-14", score, id=number, **more)
 
 
-def compose(*hits: Found, question: str = "who?", woken: tuple[Found, ...] = (), limit: int = 800) -> Answer:
+def compose(
+    *hits: Found, question: str = "who?", woken: tuple[Found, ...] = (), limit: int = 800
+) -> AnswerText:
     return recall.compose(question, woken, hits, limit)
 
 
-def tokens(answer: Answer, explain: bool) -> int:
+def tokens(answer: AnswerText, explain: bool) -> int:
     """Count the tokens of the whole answer as a tool sends it."""
     items = [{"ref": hit.ref, "kind": hit.kind, "score": round(hit.score, 2)} for hit in answer.items]
     sent = {"answer": answer.text, **({"items": items} if explain else {}), "left_out": answer.left_out}

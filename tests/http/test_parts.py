@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from starlette.requests import Request
 
 from memory_server.domain.caller import Person
-from memory_server.domain.calls import BOUNDS, Calls, Outcome, times_of
+from memory_server.domain.calls import BOUNDS, CallOutcome, Calls, times_of
 from memory_server.mcp.http.callers import IDLE, MOST, HttpCallers, TokenUser
 from memory_server.mcp.http.rates import MOST as BUCKETS
 from memory_server.mcp.http.rates import Rates
@@ -173,7 +173,7 @@ def test_a_project_is_named_without_a_look_at_the_disk(given: str, project: Proj
 
 
 def test_calls_are_counted_by_how_long_they_took() -> None:
-    calls = sum((Calls.one(Outcome.DONE, each) for each in (0.5, 3, 3, 3, 90_000)), Calls())
+    calls = sum((Calls.one(CallOutcome.DONE, each) for each in (0.5, 3, 3, 3, 90_000)), Calls())
     assert calls.times[:3] == (1, 0, 3)
     assert calls.times[-1] == 1
     assert calls.quantile(0.5) == pytest.approx(3.5)
@@ -183,7 +183,7 @@ def test_calls_are_counted_by_how_long_they_took() -> None:
 
 @given(st.lists(st.floats(0, 1e6), min_size=1), st.floats(0.01, 1), st.floats(0.01, 1))
 def test_a_greater_share_takes_no_less_time(times: list[float], one: float, other: float) -> None:
-    calls = sum((Calls.one(Outcome.DONE, each) for each in times), Calls())
+    calls = sum((Calls.one(CallOutcome.DONE, each) for each in times), Calls())
     low, high = sorted((one, other))
     first, second = calls.quantile(low), calls.quantile(high)
     assert first is not None

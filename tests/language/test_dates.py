@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memory_server.language import dates
 from memory_server.language.calendar_words import MONTHS
-from memory_server.language.dates import Span
+from memory_server.language.dates import Days
 from memory_server.language.text import fold
 
 TODAY = date(2026, 3, 14)
@@ -24,7 +24,7 @@ PIECES = st.sampled_from([
 DATELIKE = st.lists(PIECES, max_size=12).map("".join)
 
 
-def named(text: str, today: date = TODAY) -> list[Span]:
+def named(text: str, today: date = TODAY) -> list[Days]:
     return dates.named(fold(text), today)
 
 
@@ -288,4 +288,4 @@ def test_every_day_is_read_in_each_way_to_write_it(day: date) -> None:
         f"{day.day}th of {month} {day.year}",
         f"{day.year}年{day.month}月{day.day}日",
     ):
-        assert named(text) == [Span(day, day)], text
+        assert named(text) == [Days(day, day)], text

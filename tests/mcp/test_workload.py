@@ -2,23 +2,23 @@
 
 import pytest
 
-from memory_server.domain.calls import Calls, Outcome
+from memory_server.domain.calls import CallOutcome, Calls
 from memory_server.domain.situation import Situation
 from memory_server.mcp.workload import Workload, workload
 from memory_server.stores import clock
-from memory_server.triggers.effort import Effort
+from memory_server.triggers.effort import TriggerEffort
 from memory_server.triggers.javascript.sandbox import Sandbox
 from tests.conftest import Servers, call
 from tests.mcp.conftest import refusal
 
-DONE, REFUSED = Calls.one(Outcome.DONE, 1), Calls.one(Outcome.REFUSED, 1)
+DONE, REFUSED = Calls.one(CallOutcome.DONE, 1), Calls.one(CallOutcome.REFUSED, 1)
 
 
 def test_writes_are_counted_by_toolset_and_what_failed_by_its_effect() -> None:
     calls = {
         "memory_store": DONE + DONE + REFUSED,
         "write_memory": DONE,
-        "recall": DONE + Calls.one(Outcome.FAILED, 1),
+        "recall": DONE + Calls.one(CallOutcome.FAILED, 1),
         "(unknown)": REFUSED,
     }
     assert workload(calls) == Workload({"memories": 2, "facts": 1}, failed_reads=1, failed_writes=1)
@@ -44,7 +44,7 @@ async def test_memory_stats_tells_writes_failures_and_what_triggers_cost(server:
 
 
 def test_a_start_of_a_javascript_engine_that_had_ended_is_counted() -> None:
-    effort = Effort()
+    effort = TriggerEffort()
     sandbox = Sandbox(effort=effort)
     about = Situation((), "", clock(), 0)
     try:

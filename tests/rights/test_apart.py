@@ -12,7 +12,7 @@ from mcp import Client
 from memory_server import app
 from memory_server.call import acting
 from memory_server.domain.caller import Caller, Person
-from memory_server.domain.digest import Kind, Note
+from memory_server.domain.digest import Note, NoteKind
 from memory_server.domain.digest import groups as digested
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter
@@ -244,7 +244,7 @@ def test_what_is_somebodys_own_is_digested_for_nobody_else() -> None:
     places = [(person, session) for person in ("ana", "bob", None) for session in ("s", None)] * 6
     notes = [
         Note(
-            Kind.TURN,
+            NoteKind.TURN,
             number,
             "The lamp was trimmed today",
             "2026-01-01T00:00:00Z",

@@ -11,7 +11,7 @@ from mcp import Client
 
 from memory_server.call import acting
 from memory_server.domain.caller import Caller, Person
-from memory_server.domain.change import ChangeFilter, ChangeId, Kind, Origin
+from memory_server.domain.change import ChangeFilter, ChangeId, ChangeOrigin, Kind
 from memory_server.domain.fact import FactDraft, Scope
 from memory_server.domain.memory import MemoryDraft, MemoryId, MemoryType
 from memory_server.errors import Conflict, Invalid
@@ -99,7 +99,7 @@ async def test_a_change_of_a_shared_fact_is_undone_only_by_who_may_change_it(tea
     async with team(OWNER) as own:
         await share(own)
         await share(own, value="Friday")
-    step = ChangeId(Origin.FACT_HISTORY, team.value("SELECT max(id) FROM fact_history"))
+    step = ChangeId(ChangeOrigin.FACT_HISTORY, team.value("SELECT max(id) FROM fact_history"))
     for name in ("ana", "eve"):
         caller = callers(team)[name]
         with (

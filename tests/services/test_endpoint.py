@@ -20,7 +20,7 @@ from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.meaning import Answering
 from memory_server.services.memories import MemoryService
 from memory_server.services.nearness import Nearness
-from memory_server.services.search import Found, SearchService
+from memory_server.services.search import SearchResult, SearchService
 from memory_server.settings import Settings
 from memory_server.sqlite.database import Database
 from memory_server.triggers.engine import MEANING_SECONDS, Engine
@@ -51,7 +51,7 @@ class Window:
     def store(self, text: str) -> Stored:
         return self.memories.store(MemoryDraft(text, MemoryType.LEARNING), None, Caller())
 
-    def search(self, text: str) -> Found:
+    def search(self, text: str) -> SearchResult:
         return self.searching.search(text, Filter(), 10, "hybrid", caller=Caller())
 
     def states(self) -> list[tuple[str, int, int, int]]:
@@ -106,7 +106,7 @@ def timed(act: Callable[[], object]) -> float:
     return time.monotonic() - began
 
 
-def why(found: Found) -> str:
+def why(found: SearchResult) -> str:
     return "; ".join(problem.text for problem in found.degraded)
 
 
@@ -155,7 +155,7 @@ def test_a_stalling_endpoint_costs_one_search_two_seconds_and_the_next_ones_noth
     one.store("The harbour opens at noon")
     one.queue.filled.clear()
     local.answer = stall
-    found: list[Found] = []
+    found: list[SearchResult] = []
     assert timed(lambda: found.append(one.search("harbour"))) < QUICK
     assert "did not answer within 2 s" in why(found[0])
     assert one.queue.filled.is_set(), "the job is told to look for it"
@@ -212,7 +212,7 @@ def test_while_the_endpoint_is_asked_for_the_first_time_one_search_waits_and_no_
     one = window()
     one.store("The harbour opens at noon")
     assert timed(lambda: one.search("harbour")) < QUICK
-    found: list[Found] = []
+    found: list[SearchResult] = []
     assert timed(lambda: found.append(one.search("harbour"))) < 1.0
     assert "still loading" in why(found[0])
 

@@ -15,7 +15,7 @@ from memory_server.project import Project
 from memory_server.services import reranking
 from memory_server.services.looking import LookWish
 from memory_server.services.recall import RecallWish
-from memory_server.services.search import Found
+from memory_server.services.search import SearchResult
 from memory_server.settings import Settings
 from tests.endpoint import Answer, Local, broken, local_endpoint, stall, status
 from tests.rerankers import DIALECTS, RUBBISH, jina, llama
@@ -74,11 +74,11 @@ def plain(services: Services) -> tuple[MemoryId, MemoryId, MemoryId]:
     return first, last, other
 
 
-def search(services: Services, text: str = QUESTION, mode: str = "hybrid", limit: int = 10) -> Found:
+def search(services: Services, text: str = QUESTION, mode: str = "hybrid", limit: int = 10) -> SearchResult:
     return services.search.search(text, Filter(), limit, mode, caller=CALLER)
 
 
-def ids(found: Found) -> list[MemoryId]:
+def ids(found: SearchResult) -> list[MemoryId]:
     return [hit.memory.id for hit in found.hits]
 
 

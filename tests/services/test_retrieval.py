@@ -24,7 +24,7 @@ from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.facts import FactService
 from memory_server.services.graph import GraphService
 from memory_server.services.memories import MemoryService
-from memory_server.services.search import NOT_LIKELY, Found, SearchService
+from memory_server.services.search import NOT_LIKELY, SearchResult, SearchService
 from memory_server.services.turns import TurnService
 from memory_server.sqlite import candidates
 from memory_server.sqlite.database import Database
@@ -34,7 +34,7 @@ SHOP = Caller("Claude", "s1", Project("/srv/shop", "shop"))
 BLOG = Caller("Claude", "s2", Project("/srv/blog", "blog"))
 
 Store = Callable[..., MemoryId]
-Search = Callable[..., Found]
+Search = Callable[..., SearchResult]
 
 
 @pytest.fixture(scope="session")
@@ -91,7 +91,7 @@ def search(database: Database, queue: EmbeddingQueue) -> Search:
     """Searches once all is embedded, counting no accesses: the keywords of `Filter` are the filter."""
     service = SearchService(database, queue, count_access=False)
 
-    def search(text: str, limit: int = 10, mode: str = "hybrid", **options: Any) -> Found:
+    def search(text: str, limit: int = 10, mode: str = "hybrid", **options: Any) -> SearchResult:
         queue.work()
         wanted = Filter(**{name: options.pop(name) for name in Filter.__slots__ if name in options})
         return service.search(text, wanted, limit, mode, **{"caller": Caller(), **options})
@@ -99,11 +99,11 @@ def search(database: Database, queue: EmbeddingQueue) -> Search:
     return search
 
 
-def ids(found: Found) -> list[MemoryId]:
+def ids(found: SearchResult) -> list[MemoryId]:
     return [hit.memory.id for hit in found.hits]
 
 
-def by_id(found: Found) -> dict[MemoryId, Hit]:
+def by_id(found: SearchResult) -> dict[MemoryId, Hit]:
     return {hit.memory.id: hit for hit in found.hits}
 
 

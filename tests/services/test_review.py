@@ -11,7 +11,7 @@ from memory_server.domain.edge import Edge, Relation
 from memory_server.domain.fact import FactDraft, Scope
 from memory_server.domain.long_term import LongTermDraft
 from memory_server.domain.memory import MemoryDraft, MemoryId, MemoryType
-from memory_server.domain.review import Finding, Kind, spread
+from memory_server.domain.review import Finding, ReviewKind, spread
 from memory_server.errors import Mend, Problem
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.project import Project
@@ -48,7 +48,7 @@ def connect(database: Database, source: MemoryId, relation: Relation, target: Me
 
 
 def found(
-    service: ReviewService, kind: Kind, caller: Caller = SHOP, conversation: str | None = None
+    service: ReviewService, kind: ReviewKind, caller: Caller = SHOP, conversation: str | None = None
 ) -> list[tuple[str, ...]]:
     """The handles of the findings of a kind."""
     findings = service.review(conversation, caller).findings
@@ -80,9 +80,9 @@ def test_what_is_superseded_or_of_another_project_is_no_contradiction(
     connect(database, three, Relation.SUPERSEDES, one)
     other = [remember(f"The lamp is {colour}", project="tower") for colour in ("lit", "out")]
     connect(database, other[1], Relation.CONTRADICTS, other[0])
-    assert found(service, Kind.CONTRADICTION) == []
+    assert found(service, ReviewKind.CONTRADICTION) == []
     tower = replace(SHOP, project=Project("tower", "tower"))
-    assert found(service, Kind.CONTRADICTION, tower) == [(f"m{other[0]}", f"m{other[1]}")]
+    assert found(service, ReviewKind.CONTRADICTION, tower) == [(f"m{other[0]}", f"m{other[1]}")]
 
 
 def test_of_two_that_say_the_same_the_weightier_is_kept(service: ReviewService, remember: Remember) -> None:
@@ -93,13 +93,16 @@ def test_of_two_that_say_the_same_the_weightier_is_kept(service: ReviewService, 
     chinese = remember("周一清点库存。", MemoryType.LEARNING)
     remember("Stock is counted on Mondays", project="tower")
     remember("Stock is counted on Mondays", project=None)
-    assert found(service, Kind.DUPLICATE) == [(f"m{light}", f"m{heavy}"), (f"m{chinese}", f"m{chinese - 1}")]
+    assert found(service, ReviewKind.DUPLICATE) == [
+        (f"m{light}", f"m{heavy}"),
+        (f"m{chinese}", f"m{chinese - 1}"),
+    ]
 
 
 def test_of_three_that_say_the_same_two_are_to_go(service: ReviewService, remember: Remember) -> None:
     for type in (MemoryType.DECISION, MemoryType.PATTERN, MemoryType.LEARNING):
         remember("Stock is counted on Mondays", type)
-    assert found(service, Kind.DUPLICATE) == [("m2", "m1"), ("m3", "m1")]
+    assert found(service, ReviewKind.DUPLICATE) == [("m2", "m1"), ("m3", "m1")]
 
 
 def test_work_that_nobody_touched_for_a_month_is_told_unless_it_is_over(
@@ -114,11 +117,11 @@ def test_work_that_nobody_touched_for_a_month_is_told_unless_it_is_over(
     ):
         facts.write(FactDraft(key, value), Scope.PROJECT, SHOP)
     clock.advance(days=30)
-    assert found(service, Kind.STALE_TASK) == []
+    assert found(service, ReviewKind.STALE_TASK) == []
     clock.advance(days=1)
-    assert found(service, Kind.STALE_TASK) == [("f current.task",)]
+    assert found(service, ReviewKind.STALE_TASK) == [("f current.task",)]
     facts.write(FactDraft("current.task", "paint the till"), Scope.PROJECT, SHOP)
-    assert found(service, Kind.STALE_TASK) == []
+    assert found(service, ReviewKind.STALE_TASK) == []
 
 
 def test_what_two_sessions_asked_in_vain_is_told_until_something_answers_it(
@@ -130,7 +133,7 @@ def test_what_two_sessions_asked_in_vain_is_told_until_something_answers_it(
             learning.ON.unanswered(tx, question, replace(SHOP, session=session))
         clock.advance(minutes=1)
     (finding,) = service.review(None, SHOP).findings
-    assert finding.kind is Kind.OPEN_QUESTION
+    assert finding.kind is ReviewKind.OPEN_QUESTION
     assert question in finding.problem.text
     assert [hint.mend for hint in finding.problem.hints] == [Mend.ANSWER_QUESTION]
     assert ReviewService(database, service.segmenter, learns=False).review(None, SHOP).findings == []
@@ -145,16 +148,16 @@ def test_triggers_that_woke_nothing_in_a_week_or_fail_are_told(
         for conversation, name in (("project:shop", "own"), ("default", "everywhere"), ("chat", "there")):
             place = tx.conversations.find_or_insert(conversation)
             tx.long_term.insert(place, LongTermDraft(name, "p", "true", None), SHOP)
-    assert found(service, Kind.UNUSED_TRIGGER) == []
+    assert found(service, ReviewKind.UNUSED_TRIGGER) == []
     clock.advance(days=8)
-    assert found(service, Kind.UNUSED_TRIGGER) == [("w own",), ("w everywhere",)]
-    assert found(service, Kind.UNUSED_TRIGGER, conversation="chat") == [("w there",)]
+    assert found(service, ReviewKind.UNUSED_TRIGGER) == [("w own",), ("w everywhere",)]
+    assert found(service, ReviewKind.UNUSED_TRIGGER, conversation="chat") == [("w there",)]
     with database.write() as tx:
         place = tx.conversations.find_or_insert("project:shop")
         own = tx.long_term.find(place, "own")
         assert own is not None
         tx.long_term.mark_fired([own.id])
-    assert found(service, Kind.UNUSED_TRIGGER) == [("w everywhere",)]
+    assert found(service, ReviewKind.UNUSED_TRIGGER) == [("w everywhere",)]
     with database.write() as tx:
         tx.long_term.mark_judged(own.id, "boom", 1, None)
     (finding, _) = service.review(None, SHOP).findings
@@ -167,15 +170,15 @@ def test_a_project_with_much_to_tidy_names_the_first_of_each_kind(
     for number in range(OF_EACH + 5):
         for type in (MemoryType.DECISION, MemoryType.PATTERN):
             remember(f"Shelf {number} is counted on Mondays by the night shift", type)
-    assert len(found(service, Kind.DUPLICATE)) == OF_EACH
+    assert len(found(service, ReviewKind.DUPLICATE)) == OF_EACH
 
 
 def test_findings_are_spread_over_their_kinds() -> None:
-    def finding(kind: Kind, number: int) -> Finding:
+    def finding(kind: ReviewKind, number: int) -> Finding:
         return Finding(kind, (f"m{number}",), Problem("p"))
 
-    many = [finding(Kind.CONTRADICTION, number) for number in range(3)]
-    task = finding(Kind.STALE_TASK, 9)
+    many = [finding(ReviewKind.CONTRADICTION, number) for number in range(3)]
+    task = finding(ReviewKind.STALE_TASK, 9)
     assert spread([*many, task]) == [many[0], task, many[1], many[2]]
 
 

@@ -21,7 +21,7 @@ from memory_server.errors import Hint, Invalid, Mend, NotFound
 from memory_server.language.pattern import parse
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
-from memory_server.services.short_term import BATCH, Cleaned, Matching, Recalled, ShortTermService
+from memory_server.services.short_term import BATCH, Cleaned, Matching, RecalledMemory, ShortTermService
 from memory_server.sqlite.database import Database
 from memory_server.storage.short_term import Totals
 from memory_server.storage.tables.short_term import WritableShortTerm
@@ -81,7 +81,7 @@ def scores(database: Database) -> dict[int, float]:
         return dict(tx.rows("SELECT id, score FROM short_term_memories"))
 
 
-def ids(found: Sequence[Recalled], *tiers: Tier) -> list[int]:
+def ids(found: Sequence[RecalledMemory], *tiers: Tier) -> list[int]:
     return [each.memory.id for each in found if each.tier in (tiers or Tier)]
 
 
@@ -100,7 +100,7 @@ def delete(service: ShortTermService, pattern: str, conversation: str = HERE) ->
     return texts(found)
 
 
-def ask(service: ShortTermService, text: str, conversation: str = HERE) -> list[Recalled]:
+def ask(service: ShortTermService, text: str, conversation: str = HERE) -> list[RecalledMemory]:
     return service.search([Message("user", text)], conversation, ONE, caller=Caller()).memories
 
 

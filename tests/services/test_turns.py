@@ -15,7 +15,7 @@ from memory_server.errors import Hint, Invalid, MemoryServerError, Mend, Problem
 from memory_server.project import Project
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.facts import FactService
-from memory_server.services.turns import MENTIONED, Recalled, TurnService
+from memory_server.services.turns import MENTIONED, RecalledTurns, TurnService
 from memory_server.sqlite.database import Database
 from memory_server.storage.tables.facts import WritableFacts
 from tests.conftest import Clock
@@ -47,7 +47,7 @@ def register(conversation: TurnService, summary: str, **known: Any) -> int:
     return conversation.register(TurnDraft(f"We talked: {summary}", summary), known, CLAUDE)
 
 
-def retrieve(conversation: TurnService, query: str, limit: int = 5) -> Recalled:
+def retrieve(conversation: TurnService, query: str, limit: int = 5) -> RecalledTurns:
     return conversation.retrieve(query, limit, CLAUDE)
 
 

@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.edge import Direction, Edge, Relation, Step, Walk
+from memory_server.domain.edge import Direction, Edge, EdgeStep, Relation, Walk
 from memory_server.domain.memory import MemoryDraft, MemoryId, MemoryType
 from memory_server.errors import Conflict
 from memory_server.sqlite.database import Database
@@ -211,7 +211,7 @@ def test_steps_lead_over_the_strongest_edge_and_come_strongest_first(database: D
         assert [(step.here, step.there) for step in steps] == [(1, 5), (1, 4), (2, 3)]
         assert found == 3
         assert tx.edges.steps(ids(1, 2), ids(1, 2), Walk(direction=Direction.IN), 10)[0] == [
-            Step(MemoryId(1), MemoryId(5)), Step(MemoryId(1), MemoryId(4))
+            EdgeStep(MemoryId(1), MemoryId(5)), EdgeStep(MemoryId(1), MemoryId(4))
         ]  # fmt: skip
         assert tx.edges.steps(ids(1, 2), ids(1, 2), Walk(Relation.CAUSES, Direction.OUT), 10) == ([], 0)
 

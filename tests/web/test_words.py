@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory_server.domain.briefing.choice import TITLES
-from memory_server.domain.change import Action, Kind
+from memory_server.domain.change import ChangeAction, Kind
 from memory_server.domain.edge import Relation
 from memory_server.domain.fact import Scope
 from memory_server.domain.injection import Injected
@@ -53,7 +53,7 @@ def test_each_name_of_a_kind_has_its_chinese() -> None:
         *Relation,
         *Recallable,
         *Scope,
-        *Action,
+        *ChangeAction,
         *Kind,
         *Injected,
         *Happened,

@@ -16,7 +16,15 @@ from typing import Any
 
 from memory_server.cli.install.launch import Launch, shell
 from memory_server.cli.install.opencode import is_plugin, plugin
-from memory_server.cli.install.parts import NAME, JsonItems, JsonMember, OwnFile, Part, ServerEntry, hooks
+from memory_server.cli.install.parts import (
+    NAME,
+    InstallPart,
+    JsonItems,
+    JsonMember,
+    OwnFile,
+    ServerEntry,
+    hooks,
+)
 from memory_server.hook.event import GEMINI, Name
 
 TIMEOUT = 10
@@ -55,15 +63,15 @@ class Client:
 
     title: str
     home: Path
-    parts: Callable[[Launch, Collection[Name]], list[Part]]
+    parts: Callable[[Launch, Collection[Name]], list[InstallPart]]
     then: str
-    permissions: Callable[[Iterable[str]], Part] | None = None
+    permissions: Callable[[Iterable[str]], InstallPart] | None = None
 
 
 def clients(environment: Mapping[str, str] = os.environ) -> dict[str, Client]:
     """Every client by the name that the command line has for it."""
     places = _Places(environment)
-    homes_and_parts: dict[str, tuple[Path, Callable[[Launch, Collection[Name]], list[Part]]]] = {
+    homes_and_parts: dict[str, tuple[Path, Callable[[Launch, Collection[Name]], list[InstallPart]]]] = {
         "claude": (places.claude, places.of_claude),
         "claude-desktop": (places.desktop.parent, places.of_desktop),
         "codex": (places.codex, places.of_codex),
@@ -100,7 +108,7 @@ class _Places:
         self.cursor, self.gemini = self.home / ".cursor", self.home / ".gemini"
         self.opencode = config / "opencode"
 
-    def of_claude(self, launch: Launch, events: Collection[Name]) -> list[Part]:
+    def of_claude(self, launch: Launch, events: Collection[Name]) -> list[InstallPart]:
         server = ServerEntry(
             self.claude_json, ("mcpServers", NAME), {"type": "stdio", **_command(launch.server())}
         )
@@ -109,21 +117,21 @@ class _Places:
             *hooks(self.claude / "settings.json", ["hooks"], like_claude(launch, "claude", events)),
         ]
 
-    def permissions_of_claude(self, tools: Iterable[str]) -> Part:
+    def permissions_of_claude(self, tools: Iterable[str]) -> InstallPart:
         names = tuple(f"mcp__{NAME}__{tool}" for tool in tools)
         return JsonItems(self.claude / "settings.json", ("permissions", "allow"), names)
 
-    def of_desktop(self, launch: Launch, events: Collection[Name]) -> list[Part]:  # noqa: ARG002 - it has no hooks
+    def of_desktop(self, launch: Launch, events: Collection[Name]) -> list[InstallPart]:  # noqa: ARG002 - it has no hooks
         return [ServerEntry(self.desktop, ("mcpServers", NAME), _command(launch.core()))]
 
-    def of_codex(self, launch: Launch, events: Collection[Name]) -> list[Part]:
+    def of_codex(self, launch: Launch, events: Collection[Name]) -> list[InstallPart]:
         server = ServerEntry(self.codex / "config.toml", ("mcp_servers", NAME), _command(launch.server()))
         return [
             server,
             *hooks(self.codex / "hooks.json", ["hooks"], like_claude(launch, "codex", events)),
         ]
 
-    def of_cursor(self, launch: Launch, events: Collection[Name]) -> list[Part]:
+    def of_cursor(self, launch: Launch, events: Collection[Name]) -> list[InstallPart]:
         names = {
             Name.START: "sessionStart",
             Name.PROMPT: "beforeSubmitPrompt",
@@ -143,7 +151,7 @@ class _Places:
             *([JsonMember(file, ("version",), 1)] if entries else []),
         ]
 
-    def of_vscode(self, launch: Launch, events: Collection[Name]) -> list[Part]:
+    def of_vscode(self, launch: Launch, events: Collection[Name]) -> list[InstallPart]:
         """Its documentation knows no context of a hook for a prompt, so that one is left out."""
         file = self.home / ".copilot" / "hooks" / "memory-server.json"
         server = ServerEntry(
@@ -160,7 +168,7 @@ class _Places:
         }
         return [server, *hooks(file, ["hooks"], entries)]
 
-    def of_opencode(self, launch: Launch, events: Collection[Name]) -> list[Part]:
+    def of_opencode(self, launch: Launch, events: Collection[Name]) -> list[InstallPart]:
         file = self.opencode / "opencode.jsonc"
         file = file if file.exists() else self.opencode / "opencode.json"
         value = {"type": "local", "command": launch.core(), "enabled": True}
@@ -169,7 +177,7 @@ class _Places:
         )
         return [ServerEntry(file, ("mcp", NAME), value), *([plugin_file] if events else [])]
 
-    def of_gemini(self, launch: Launch, events: Collection[Name]) -> list[Part]:
+    def of_gemini(self, launch: Launch, events: Collection[Name]) -> list[InstallPart]:
         file = self.gemini / "settings.json"
         entries = {}
         for event in set(events) - {Name.SUBAGENT, Name.WROTE}:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_server.cli.install import jsonc, toml
-from memory_server.cli.install.parts import Part
+from memory_server.cli.install.parts import InstallPart
 from memory_server.errors import Invalid
 
 BACKUP = ".before-memory-server"
@@ -21,7 +21,7 @@ PRIVATE = 0o600
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChange:
     """A file before and after; None where there is none."""
 
     path: Path
@@ -42,7 +42,7 @@ class Change:
         _replace(self.path, self.after, PRIVATE if self.before is None else _mode(self.path))
 
 
-def entered(parts: Iterable[Part]) -> list[Change]:
+def entered(parts: Iterable[InstallPart]) -> list[FileChange]:
     """Return the change of each file by entering the parts. Nothing is written yet.
 
     Raises:
@@ -55,7 +55,7 @@ def entered(parts: Iterable[Part]) -> list[Change]:
     ]
 
 
-def taken_out(parts: Iterable[Part]) -> list[Change]:
+def taken_out(parts: Iterable[InstallPart]) -> list[FileChange]:
     """Return the change of each file by taking the parts out: one with nothing else is as it was before they came."""
     changes = []
     for path, before, here in _files(parts):
@@ -65,7 +65,7 @@ def taken_out(parts: Iterable[Part]) -> list[Change]:
     return changes
 
 
-def keep_backup(change: Change, parts: Iterable[Part]) -> bool:
+def keep_backup(change: FileChange, parts: Iterable[InstallPart]) -> bool:
     """Keep the file as it is before the first entry; false where it has an entry already, or is new."""
     here = [part for part in parts if _real(part.path) == change.path]
     if (
@@ -77,7 +77,7 @@ def keep_backup(change: Change, parts: Iterable[Part]) -> bool:
     return True
 
 
-def drop_backup(change: Change) -> bool:
+def drop_backup(change: FileChange) -> bool:
     """Remove the backup where the file is now what it holds; true if there is none any more."""
     if change.backup.exists() and _read(change.backup) == change.after:
         change.backup.unlink()
@@ -102,8 +102,8 @@ def _mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def _files(parts: Iterable[Part]) -> Iterator[tuple[Path, str | None, list[Part]]]:
-    grouped: dict[Path, list[Part]] = {}
+def _files(parts: Iterable[InstallPart]) -> Iterator[tuple[Path, str | None, list[InstallPart]]]:
+    grouped: dict[Path, list[InstallPart]] = {}
     for part in parts:
         grouped.setdefault(_real(part.path), []).append(part)
     for path, here in grouped.items():
@@ -131,11 +131,11 @@ def _through(steps: Iterable[Callable[[str], str]], text: str, path: Path) -> st
     return text
 
 
-def _changed(path: Path, before: str | None, after: str | None) -> Change:
-    return Change(path, before, after, path.with_name(path.name + BACKUP))
+def _changed(path: Path, before: str | None, after: str | None) -> FileChange:
+    return FileChange(path, before, after, path.with_name(path.name + BACKUP))
 
 
-def _restored(change: Change) -> Change:
+def _restored(change: FileChange) -> FileChange:
     """The change, with the very text of the backup where that says the same, or without the file where it is empty."""
     text = change.after or ""
     if change.backup.exists():
@@ -144,7 +144,7 @@ def _restored(change: Change) -> Change:
     return _changed(change.path, change.before, text if _content(change.path, text) else None)
 
 
-def _same(change: Change, text: str) -> bool:
+def _same(change: FileChange, text: str) -> bool:
     with contextlib.suppress(ValueError):  # what cannot be read says nothing
         return bool(_content(change.path, change.after or "") == _content(change.path, text))
     return False

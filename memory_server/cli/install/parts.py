@@ -15,7 +15,7 @@ NAME = "memory"
 """The name of the server in every client."""
 
 
-class Part(Protocol):
+class InstallPart(Protocol):
     """One entry of a file."""
 
     @property

@@ -8,7 +8,7 @@ from pathlib import Path
 from memory_server.cli.install import files
 from memory_server.cli.install.clients import EVERY, Client, clients
 from memory_server.cli.install.launch import lasting_program, this_program, will_be_removed
-from memory_server.cli.install.parts import JsonHook, OwnFile, Part, ServerEntry
+from memory_server.cli.install.parts import InstallPart, JsonHook, OwnFile, ServerEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def _problem(client: Client, words: list[str]) -> str | None:
     return f"{client.title} starts {program}, which will be removed" if removed else None
 
 
-def _is_there(part: Part) -> bool:
+def _is_there(part: InstallPart) -> bool:
     if not part.path.exists():
         return False
     text = part.path.read_text(encoding="utf-8")

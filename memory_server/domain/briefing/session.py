@@ -36,7 +36,7 @@ _NEXT = lazy(
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class SessionEvent:
     """A turn or an observation, with the memories that contradict it and the handles of what it may replace."""
 
     text: str
@@ -54,11 +54,11 @@ class Event:
 class LastSession:
     """Events, the newest first, and the newest word on what comes next, with its event."""
 
-    events: tuple[Event, ...]
-    next: tuple[str, Event] | None
+    events: tuple[SessionEvent, ...]
+    next: tuple[str, SessionEvent] | None
 
 
-def last_session(events: Sequence[Event]) -> LastSession | None:
+def last_session(events: Sequence[SessionEvent]) -> LastSession | None:
     """The newest event and those of a few days before it; None where there is none."""
     ordered = sorted(events, key=lambda event: event.at, reverse=True)
     if not ordered:
@@ -80,7 +80,7 @@ def of_session(last: LastSession, reader: Reader) -> list[Item]:
     """The items of the events, then that of the next step. Events of a session before the last have their age."""
     newest = last.events[0]
 
-    def item(statement: str, event: Event, worth: float, label: str = "") -> Item:
+    def item(statement: str, event: SessionEvent, worth: float, label: str = "") -> Item:
         def worded() -> tuple[str, ...]:
             dispute = disputed(event.contradicting, event.replaced)
             marks = short = f" ({dispute})" if dispute else ""

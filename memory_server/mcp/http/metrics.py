@@ -8,7 +8,7 @@ from memory_server.domain.calls import BOUNDS, Calls
 from memory_server.mcp.server import MemoryServer
 from memory_server.mcp.workload import process_load
 from memory_server.services.calls import CallService
-from memory_server.triggers.effort import Effort
+from memory_server.triggers.effort import TriggerEffort
 
 KIND = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -18,7 +18,9 @@ Sample = tuple[str, float]
 """The labels in braces, or nothing, and the value."""
 
 
-def written(server: MemoryServer, calls: CallService, effort: Effort, queued: Callable[[], int]) -> str:
+def written(
+    server: MemoryServer, calls: CallService, effort: TriggerEffort, queued: Callable[[], int]
+) -> str:
     """All metrics. `queued` is how many memories wait for their embedding; it reads the file."""
     counted = calls.counted()
     lines: list[str] = []

@@ -10,7 +10,7 @@ from memory_server.domain.briefing.context import Said
 from memory_server.domain.fact import Fact, FactChange, Scope
 from memory_server.errors import Problem
 from memory_server.mcp.tools.answers import DEGRADED, DELETION, Deletion, cost, degraded
-from memory_server.services.facts import FactHistory, FactsFound, Written
+from memory_server.services.facts import FactsFound, KeyHistory, WrittenFact
 from memory_server.services.resume import Resumed
 
 MAX_LISTED = 100_000
@@ -23,7 +23,7 @@ def _unsaid(_: Fact) -> str | None:
 
 
 WRITTEN = Answer(
-    Written,
+    WrittenFact,
     "fact.id fact.key scope=fact.home.scope fact.version created fact.updated_at",
     field("hidden_by?", str, description="a scope whose value a read without scope returns instead"),
 )
@@ -45,7 +45,7 @@ PAST_FACT = Answer(
 
 STEP = Answer(FactChange, "version action value scope=home.scope tags? changed_at changed_by expires_at?")
 FACTS = Answer(FactsFound, field("memories=facts", LISTED_FACT), "more", DEGRADED)
-HISTORY = Answer(FactHistory, field("history=changes", STEP), DEGRADED)
+HISTORY = Answer(KeyHistory, field("history=changes", STEP), DEGRADED)
 
 
 def listed(listing: FactsFound) -> FactsFound:

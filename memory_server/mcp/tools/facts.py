@@ -36,7 +36,7 @@ from memory_server.mcp.tools.fact_fields import (
 )
 from memory_server.mcp.tools.fields import Purge, Undo, ValueAt
 from memory_server.services import projects
-from memory_server.services.facts import FactService, FactsFound, Written
+from memory_server.services.facts import FactService, FactsFound, WrittenFact
 from memory_server.services.resume import Resumed, ResumeService, Wording
 
 LISTED = 100
@@ -81,7 +81,7 @@ class FactTools:
         ] = None,
         *,
         caller: Caller,
-    ) -> Annotated[Written, WRITTEN]:
+    ) -> Annotated[WrittenFact, WRITTEN]:
         """Write an exact value (number, setting, task) under a key; what it means or why: memory_store. smart_resume reports keys under current. (task, blockers), project., discovered., shared., ai.NAME."""
         draft = FactDraft(key, value, tuple(tags), ttl, expected_version)
         return self.facts.write(draft, scope, caller)

@@ -49,7 +49,7 @@ from memory_server.mcp.tools.stored import STORED_ALL, StoredAll, shown
 from memory_server.mcp.workload import ProcessLoad
 from memory_server.services.coverage import Coverage
 from memory_server.services.memories import Detailed, MemoryService, Read, Statistics, Updated
-from memory_server.services.search import Found, SearchService
+from memory_server.services.search import SearchResult, SearchService
 
 DEFAULT_LIMIT = 10
 
@@ -101,10 +101,10 @@ class Results:
     """The results of a search, with what a reader should know of it."""
 
     results: list[Result]
-    found: Found
+    found: SearchResult
 
 
-def results_of(search: Found, explain: bool) -> Results:
+def results_of(search: SearchResult, explain: bool) -> Results:
     """Hits need not name the caller's own project; `explain` shows why each was found."""
     explain |= bool(search.degraded)
     results = []

@@ -9,7 +9,7 @@ from memory_server.answers.answer import Answer, field, rounded
 from memory_server.domain.caller import Caller
 from memory_server.domain.project import EVERYWHERE
 from memory_server.domain.recall import USUAL, Found, Recallable
-from memory_server.domain.recall import Answer as Answered
+from memory_server.domain.recall import AnswerText as Answered
 from memory_server.errors import Invalid
 from memory_server.language.tokens import weigh
 from memory_server.mcp.tool import READS, Tool

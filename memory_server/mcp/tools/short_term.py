@@ -23,9 +23,9 @@ from memory_server.services.short_term import (
     Added,
     Cleaned,
     Matching,
-    Recalled,
+    RecalledMemory,
     ShortTermService,
-    Statistics,
+    ShortTermStatistics,
 )
 from memory_server.storage.short_term import Totals
 
@@ -80,7 +80,7 @@ ADDED = Answer(Added, "id", made("keywords", _keywords))
 PARTS = Answer(Recollection, field("words", rounded), field("age=penalty", _minus), field("score", rounded))
 """relevance = words - age + score."""
 RECALLED = Answer(
-    Recalled,
+    RecalledMemory,
     "memory.id",
     field("memory.text", _short),
     "memory.said_at",
@@ -93,9 +93,9 @@ RECALLED = Answer(
 
 @dataclass(frozen=True, slots=True)
 class RecalledMemories:
-    top: list[Recalled]
-    next: list[Recalled]
-    flashback: list[Recalled]
+    top: list[RecalledMemory]
+    next: list[RecalledMemory]
+    flashback: list[RecalledMemory]
     too_recent: int
     note: str | None
     degraded: str | None
@@ -138,7 +138,7 @@ def _removed(shown: "ShownStatistics") -> int:
 class ShownStatistics:
     """`by_conversation` is None where one conversation is asked for."""
 
-    statistics: Statistics
+    statistics: ShortTermStatistics
     by_conversation: dict[str, int] | None
 
 

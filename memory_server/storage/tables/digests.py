@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memory_server.domain.digest import Kind, Note
+from memory_server.domain.digest import Note, NoteKind
 from memory_server.domain.memory import MemoryId
 from memory_server.storage import memory_rows
 from memory_server.storage.statements import Row, Statements
@@ -34,7 +34,7 @@ def _notes(among: bool) -> str:
 
 def _note(row: Row) -> Note:
     kind, id, text, at, project, session, tags, *numbers_and_person = row
-    return Note(Kind(kind), id, text, at, project, session, memory_rows.tags(tags), *numbers_and_person)
+    return Note(NoteKind(kind), id, text, at, project, session, memory_rows.tags(tags), *numbers_and_person)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Digests:
         """
         values: dict[str, Any] = {"before": before, "without": self.tx.array(without)}
         if among is not None:
-            for name, kind in (("memories", Kind.MEMORY), ("turns", Kind.TURN)):
+            for name, kind in (("memories", NoteKind.MEMORY), ("turns", NoteKind.TURN)):
                 values[name] = self.tx.array(note.id for note in among if note.kind is kind)
         return [_note(row) for row in self.tx.rows(_notes(among is not None), values)]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.edge import Direction, Edge, Linked, Relation, Step, Walk
+from memory_server.domain.edge import Direction, Edge, EdgeStep, Linked, Relation, Walk
 from memory_server.domain.memory import Memory, MemoryId
 from memory_server.errors import Invalid
 from memory_server.storage.statements import Row, Statements
@@ -60,7 +60,7 @@ class Edges:
 
     def steps(
         self, here: Collection[MemoryId], seen: Collection[MemoryId], walk: Walk, limit: int
-    ) -> tuple[list[Step], int]:
+    ) -> tuple[list[EdgeStep], int]:
         """Return the way to each unseen memory that is one edge from any of these, and how many there are.
 
         The strongest comes first. Where several edges lead to one, the strongest counts, then the one from the older
@@ -93,7 +93,7 @@ class Edges:
             """,
             {**values, "here": self.tx.array(here), "seen": self.tx.array(seen), "limit": limit + 1},
         )
-        steps = [Step(MemoryId(start), MemoryId(end)) for start, end, _ in rows[:limit]]
+        steps = [EdgeStep(MemoryId(start), MemoryId(end)) for start, end, _ in rows[:limit]]
         return steps, rows[0][2] if rows else 0
 
     def between(self, ids: Collection[MemoryId], walk: Walk) -> list[Edge]:

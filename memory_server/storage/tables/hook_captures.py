@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memory_server.domain.injection import Capture, Captured
+from memory_server.domain.injection import Captured, HookCapture
 from memory_server.storage.statements import Statements
 
 _TEXT = """
@@ -27,13 +27,13 @@ class HookCaptures:
         )
         return row is not None
 
-    def last(self, kind: Captured, session: str) -> Capture | None:
+    def last(self, kind: Captured, session: str) -> HookCapture | None:
         """Return what was kept last of a session and still exists."""
         clauses = ["c.kind = :kind", "c.session = :session"]
         captures = self._select(clauses, {"kind": kind.value, "session": session}, 1)
         return captures[0] if captures else None
 
-    def select(self, session: str | None, limit: int | None) -> list[Capture]:
+    def select(self, session: str | None, limit: int | None) -> list[HookCapture]:
         """Return what still exists, of one session (or one that begins so) or of all; the latest first."""
         if session is None:
             return self._select([], {}, limit)
@@ -41,7 +41,7 @@ class HookCaptures:
             ["substr(c.session, 1, length(:session)) = :session"], {"session": session}, limit
         )
 
-    def _select(self, clauses: Sequence[str], values: dict[str, Any], limit: int | None) -> list[Capture]:
+    def _select(self, clauses: Sequence[str], values: dict[str, Any], limit: int | None) -> list[HookCapture]:
         rows = self.tx.rows(
             f"""
             SELECT kind, item_id, captured_at, session, event, text
@@ -56,7 +56,7 @@ class HookCaptures:
             """,
             {**values, "limit": limit},
         )
-        return [Capture(Captured(kind), *fields) for kind, *fields in rows]
+        return [HookCapture(Captured(kind), *fields) for kind, *fields in rows]
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from memory_server.triggers import (
     Value,
     size,
 )
-from memory_server.triggers.effort import Effort
+from memory_server.triggers.effort import TriggerEffort
 from memory_server.triggers.javascript import reasons, trial
 from memory_server.triggers.javascript.child import MALFORMED, Answers, Child, Died
 from memory_server.triggers.javascript.compat import engine_folder, position
@@ -91,7 +91,7 @@ class NoEngine(Unstartable):
 
 
 @dataclass(frozen=True, slots=True)
-class Asking(Skipped):
+class Evaluation(Skipped):
     """The trigger runs again when it is reply how near in meaning texts are.
 
     Each of `asks` is a list in JSON: a text, and those that it is compared with, messages by their index.
@@ -119,7 +119,7 @@ class Reply:
             case {"kind": "value", "holds": bool(holds), "why": str(why)}:
                 return Value(holds, reasons.shown(why), self.milliseconds, reasons.kept(why))
             case {"kind": "ask", "asks": list(asks)}:
-                return Asking(False, tuple(_written(ask) for ask in asks), self.milliseconds)
+                return Evaluation(False, tuple(_written(ask) for ask in asks), self.milliseconds)
             case {"kind": "error" | "timeout" | "memory" as kind}:
                 return Failure(FailureKind(kind), self.message, self.milliseconds)
             case {"kind": "skipped"}:
@@ -154,10 +154,10 @@ class _Run:
 class Sandbox:
     """The worker process that runs JavaScript triggers. Safe to call from several threads."""
 
-    def __init__(self, time_zone: str | None = None, effort: Effort | None = None) -> None:
+    def __init__(self, time_zone: str | None = None, effort: TriggerEffort | None = None) -> None:
         """Starts no process yet. `time_zone` becomes the worker's variable TZ; it inherits nothing else. `effort`
         counts what its triggers cost."""
-        self.effort = effort or Effort()
+        self.effort = effort or TriggerEffort()
         self._had_child = False
         self._time_zone = time_zone
         self._child: Child | None = None
@@ -314,7 +314,7 @@ class Sandbox:
         if answer.reply is TIMEOUT and time.monotonic() >= ends:
             raise Unstartable("the time of this call is over")
         outcome = answer.outcome()
-        if isinstance(outcome, Asking):  # a trial answers itself
+        if isinstance(outcome, Evaluation):  # a trial answers itself
             outcome = Failure(FailureKind.ERROR, MALFORMED, outcome.milliseconds)
         stack = str(answer.reply.get("stack", ""))
         return trial.Report(outcome, answer.reply, position(stack), answer.milliseconds)

@@ -2,7 +2,15 @@
 
 from collections.abc import Iterator
 
-from memory_server.triggers.reading import COMPARISONS, RELATIONS, Mistake, Reading, Refused, Token, Warned
+from memory_server.triggers.reading import (
+    COMPARISONS,
+    RELATIONS,
+    Mistake,
+    Reading,
+    Refused,
+    SourceToken,
+    Warned,
+)
 
 _OPENS = frozenset(["", "(", "[", ",", ";", "=", "=>", "return", "?", ":", "{", "!"])
 _CLOSES = frozenset(["", ")", "]", ",", ";", "?", ":", "}"])
@@ -98,7 +106,7 @@ def _choice(reading: Reading, index: int) -> Iterator[Mistake]:
         )
 
 
-def _counts_as_true(token: Token) -> bool:
+def _counts_as_true(token: SourceToken) -> bool:
     return (token.kind == "text" and len(token.text) > 2) or (
         token.kind == "number" and token.text.strip("0.") != ""
     )

@@ -28,7 +28,7 @@ from memory_server.domain.similar import Compared
 from memory_server.embedding import Embedder
 from memory_server.mcp.tools import fields
 from memory_server.services import comparing, retrieval, search
-from memory_server.services.comparing import Written
+from memory_server.services.comparing import WrittenText
 from memory_server.services.gathering import KindSearch
 from memory_server.services.meaning import Meaning, Unanswered
 from memory_server.services.memories import MemoryService
@@ -83,7 +83,7 @@ class Comparing(MemoryService):
 
     __slots__ = ()
 
-    def _compared(self, tx: Tx, written: Written, without: Collection[MemoryId]) -> Compared:
+    def _compared(self, tx: Tx, written: WrittenText, without: Collection[MemoryId]) -> Compared:
         return dataclasses.replace(comparing.compare(tx, written, self.texts, without), twin=None)
 
 

@@ -44,7 +44,7 @@ from memory_server.domain.turn import TurnDraft  # noqa: E402
 from memory_server.domain.wording import names_another  # noqa: E402
 from memory_server.project import Project  # noqa: E402
 from memory_server.services.embedding_queue import EmbeddingQueue  # noqa: E402
-from memory_server.services.facts import Written  # noqa: E402
+from memory_server.services.facts import WrittenFact  # noqa: E402
 from memory_server.services.memories import MemoryService  # noqa: E402
 from memory_server.settings import Settings  # noqa: E402
 
@@ -94,7 +94,7 @@ class Answer:
     old: MemoryId
     content: str
     stored: Stored
-    asked: list[updates.Pair]
+    asked: list[updates.TextPair]
 
     @property
     def merged(self) -> bool:
@@ -163,12 +163,12 @@ def _opened_all() -> Iterator[app.Services]:
 
 
 @contextmanager
-def _recorded() -> Iterator[list[updates.Pair]]:
+def _recorded() -> Iterator[list[updates.TextPair]]:
     """What the model is asked, while it goes on answering."""
-    found: list[updates.Pair] = []
+    found: list[updates.TextPair] = []
     answer = updates.probability
 
-    def recorded(pair: updates.Pair) -> float:
+    def recorded(pair: updates.TextPair) -> float:
         found.append(pair)
         return answer(pair)
 
@@ -200,13 +200,15 @@ def outcomes(pairs: Sequence[Pair], warm: bool) -> list[Outcome]:
         return [_outcome(services, pair, old, warm) for pair, old in zip(pairs, olds, strict=True)]
 
 
-def _outcome(services: app.Services, pair: Pair, old: Stored | Written | int, warm: bool) -> Outcome:
+def _outcome(services: app.Services, pair: Pair, old: Stored | WrittenFact | int, warm: bool) -> Outcome:
     own = _handle(old)
     before = old.memory.content if isinstance(old, Stored) else ""
     with nullcontext() if warm else patch.object(EmbeddingQueue, "embed_now", lambda *_: None):
         new = _put(services, pair.new_kind, pair.new, pair.type)
     assert not isinstance(new, int)
-    similar, maybe_supersedes = ((), ()) if isinstance(new, Written) else (new.similar, new.maybe_supersedes)
+    similar, maybe_supersedes = (
+        ((), ()) if isinstance(new, WrittenFact) else (new.similar, new.maybe_supersedes)
+    )
     named, replaced = {handle(each.memory.id) for each in similar}, set(map(handle, maybe_supersedes))
     services.queue.drain()
     services.late.compare()
@@ -221,7 +223,7 @@ def _outcome(services: app.Services, pair: Pair, old: Stored | Written | int, wa
         own in named,
         own in replaced,
     )
-    if isinstance(new, Written):
+    if isinstance(new, WrittenFact):
         services.facts.delete(new.fact.key, Scope.PROJECT, BESIDE)
     elif merged:
         services.memories.update(new.memory.id, MemoryChange(content=before or pair.old), BESIDE)
@@ -230,7 +232,7 @@ def _outcome(services: app.Services, pair: Pair, old: Stored | Written | int, wa
     return outcome
 
 
-def _put(services: app.Services, kind: str, thing: Any, type: MemoryType) -> Stored | Written | int:
+def _put(services: app.Services, kind: str, thing: Any, type: MemoryType) -> Stored | WrittenFact | int:
     match kind:
         case "fact":
             return services.facts.write(FactDraft(thing["key"], thing["value"]), Scope.PROJECT, BESIDE)
@@ -240,11 +242,11 @@ def _put(services: app.Services, kind: str, thing: Any, type: MemoryType) -> Sto
             return services.memories.store(MemoryDraft(thing, type, "p"), None, BESIDE)
 
 
-def _handle(thing: Stored | Written | int) -> str:
+def _handle(thing: Stored | WrittenFact | int) -> str:
     match thing:
         case Stored():
             return f"m{thing.memory.id}"
-        case Written():
+        case WrittenFact():
             return f"f {thing.fact.key}"
         case _:
             return f"t{thing}"

@@ -35,7 +35,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[up]) for up in (1, 3)]
 from mcp import Client  # noqa: E402
 from mcp_types import CallToolResult, TextContent  # noqa: E402
 
-from memory_server.demo import Refused  # noqa: E402
+from memory_server.demo import DemoRefused  # noqa: E402
 from memory_server.demo import call as ask  # noqa: E402
 from quality.briefings import tokens  # noqa: E402
 from quality.data import JSON  # noqa: E402
@@ -136,7 +136,7 @@ async def made(client: Client, call: JSON, named: dict[str, int]) -> Heard:
     assert isinstance(result, CallToolResult)
     text = "".join(block.text for block in result.content if isinstance(block, TextContent))
     if result.is_error:
-        raise Refused(f"{call['call']} {json.dumps(arguments, ensure_ascii=False)}: {text}")
+        raise DemoRefused(f"{call['call']} {json.dumps(arguments, ensure_ascii=False)}: {text}")
     return Heard(call, tokens(text), result.structured_content or {})
 
 

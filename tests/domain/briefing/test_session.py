@@ -3,14 +3,14 @@
 import pytest
 
 from memory_server.domain.briefing.forms import Reader
-from memory_server.domain.briefing.session import Event, last_session, next_step, of_session, title
+from memory_server.domain.briefing.session import SessionEvent, last_session, next_step, of_session, title
 
 NOW = "2026-03-14T09:00:00.000Z"
 READER = Reader(NOW, "Claude", "shop")
 
 
-def event(text: str, at: str, session: str = "s1", by: str = "Claude", importance: int = 5) -> Event:
-    return Event(text, at, session, by, importance)
+def event(text: str, at: str, session: str = "s1", by: str = "Claude", importance: int = 5) -> SessionEvent:
+    return SessionEvent(text, at, session, by, importance)
 
 
 @pytest.mark.parametrize(
