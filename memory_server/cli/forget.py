@@ -107,6 +107,10 @@ def _forget_chosen(
 ) -> int:
     things = services.forgets.select(choice, by)
     _table([(chosen.handle, chosen.text) for chosen in things[:LISTED]])
+    if not things and (choice.source or choice.path):
+        output.note(
+            f"Nothing is here from {choice.source or choice.path}. `memory-server log` lists the imports."
+        )
     number = output.counted(len(things), "item")
     output.note(f"and {len(things) - LISTED:,} more" if len(things) > LISTED else None)
     if dry_run or not things:

@@ -1,5 +1,7 @@
 """`memory-server log`: who stored, edited, merged and deleted what when."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from memory_server.cli import options, output
@@ -8,9 +10,14 @@ from memory_server.cli.handles import HandleType
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
+from memory_server.domain.caller import Caller
 from memory_server.domain.change import Change, ChangeFilter, Kind
 from memory_server.domain.handles import Handle
+from memory_server.errors import Mend, NotFound
 from memory_server.settings import Settings
+
+if TYPE_CHECKING:
+    from memory_server.app import Services
 
 COLUMNS: Columns[Change] = (
     Column("undo", lambda change: change.id or "", "yellow"),
@@ -57,6 +64,7 @@ def log_command(
     if event is not None and event.kind not in (Kind.IMPORT, Kind.FORGETTING):
         raise click.BadParameter(f"{event} is not the number of an import. `show {event}` tells its history.")
     with opened(settings) as services:
+        whole = _line_of(services, event, caller(settings)) if event is not None else None
         result = services.changes.select(
             ChangeFilter(project, by, since, until, undoable, event=None if event is None else event.id),
             limit,
@@ -66,5 +74,18 @@ def log_command(
     if as_json:
         output.as_json(LogAnswer(result.changes, result.note, degraded))
         return
+    output.note(whole)
     output.table(COLUMNS, result.changes)
-    output.note(result.note or (None if result.changes else "No changes found."), degraded)
+    output.note(result.note or (None if result.changes or whole else "No changes found."), degraded)
+
+
+def _line_of(services: "Services", event: Handle, by: Caller) -> str:
+    """Return what is told of an import or a forgetting as a whole.
+
+    Raises:
+        NotFound: there is none of this number.
+    """
+    changes = services.changes.select(ChangeFilter(kind=event.kind, item=event.id), 1, by).changes
+    if not changes:
+        raise NotFound(f"There is no {event.kind.value} {event}.", Mend.LIST_CHANGES)
+    return changes[0].text

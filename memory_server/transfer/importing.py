@@ -10,6 +10,7 @@ from memory_server.domain.exchange.filing import Filing
 from memory_server.domain.exchange.records import (
     OWN,
     ConversationRecord,
+    EdgeRecord,
     FactRecord,
     LongTermRecord,
     MemoryRecord,
@@ -35,6 +36,9 @@ from memory_server.triggers import TriggerEngine
 
 AT_ONCE = 100
 """Rows of one transaction at most: others write between two of them. An item with more rows of its own goes alone."""
+
+_NO_END = "one of its two memories was not taken over"
+"""Why the writing itself refuses an edge."""
 
 Progress = Callable[[int, int], None]
 """Told how many records of how many are done."""
@@ -165,11 +169,10 @@ class ImportService:
             if run.steps:
                 self._keep_event(run, tx, imported, outcomes)
         for record, outcome in outcomes:
-            if isinstance(outcome, Outcome):
-                imported.count(record.kind, outcome)
-            else:
-                imported.count(record.kind, Outcome.REFUSED)
-                imported.refused.append(Refusal(_name(record), outcome))
+            why = _NO_END if outcome is Outcome.REFUSED else outcome
+            imported.count(record.kind, outcome if isinstance(outcome, Outcome) else Outcome.REFUSED)
+            if not isinstance(why, Outcome):
+                imported.refused.append(Refusal(_name(record), why))
         imported.conflicts += run.told()
 
     def _end(self, run: Run, imported: Imported) -> None:
@@ -269,6 +272,8 @@ def _name(record: Record) -> str:
             return f"fact {record.key}"
         case LongTermRecord():
             return f"long_term {record.conversation}/{record.name}"
+        case EdgeRecord():
+            return f"edge {record.source} {record.relation} {record.target}"
         case _:
             id = getattr(record, "id", "") or getattr(record, "name", "") or getattr(record, "source", "")
             return f"{record.kind} {id}".strip()

@@ -239,6 +239,21 @@ def test_what_claude_remembers_and_the_projects_of_an_account(tmp_path: Path, ke
     }
 
 
+def test_an_edge_to_what_was_left_out_is_listed_with_the_reason(tmp_path: Path, taken: Taken) -> None:
+    folder = tmp_path / "-srv-shop/memory"
+    folder.mkdir(parents=True)
+    header = "---\nname: {0}\ntype: project\n---\n"
+    (folder / "a.md").write_text(header.format("a") + "Releases are on Tuesdays, see [[b]]\n")
+    (folder / "b.md").write_text(
+        header.format("b") + f"The key is {'ghp_' + 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'}\n"
+    )
+    (source,) = taken(tmp_path / "memory.db", folder)["sources"]
+    assert source["counts"]["edge"]["refused"] == 1
+    (_, edge) = source["refused_items"]
+    assert edge["where"] == f"edge {folder / 'a.md'} related_to {folder / 'b.md'}"
+    assert edge["why"] == "one of its two memories was not taken over"
+
+
 def test_an_agent_file_of_letta(tmp_path: Path, taken: Taken, exported: Callable[..., str]) -> None:
     done = taken(tmp_path / "memory.db", sources.letta(tmp_path))
     assert done["sources"][0]["refused_items"] == [{"where": "block 2", "why": "is empty"}]

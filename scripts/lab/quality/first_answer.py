@@ -62,7 +62,8 @@ def say_answers(services: Services, stores: Sequence[Store], when: str) -> None:
     transcripts.of_recall(services, stores[0].questions[0].text)
     first = time.process_time() - started
     asked = [replace(store, questions=store.questions[:QUESTIONS]) for store in stores]
-    places = [place for store in asked for place in transcripts.ranks(services, store, transcripts.of_recall)]
+    ranks = [rank for store in asked for rank in transcripts.ranks(services, store, transcripts.of_recall)]
+    places = [place for place, _ in ranks]
     at_1, at_5 = (sum(place < most for place in places) / len(places) for most in (1, 5))
     print(f"{when}: {len(places)} questions, hit@1 {at_1:.3f}, hit@5 {at_5:.3f}, the first in {first:.2f} s")
 

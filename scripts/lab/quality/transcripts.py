@@ -1,17 +1,19 @@
-"""Prints how well a session is found again: `python scripts/lab/quality/transcripts.py DATA`.
+"""Prints how well a session is found again: `python scripts/lab/quality/transcripts.py DATA…`.
 
 The dialogues of a set are written as the transcripts of Claude Code, a file a session, the first speaker as the person,
 and taken in. A question is a hit at 1 or 5 if a session with evidence is the first, or among the first five, that the
 texts name. Compared with the same utterances as memories. `recall` is what it would answer: nothing, where it thinks
-that nothing answers.
+that nothing answers. With `--joined` the dialogues of all sets are in one memory; the CPU is the median of a question.
 """
 
 import argparse
 import json
+import statistics
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[up]) for up in (1, 3)]
@@ -103,44 +105,78 @@ def of_recall(services: Services, text: str) -> list[str | None]:
     return [sessions.get(id) for id in ids]
 
 
-WAYS = {
+TAKES = {
     "transcripts": (as_transcripts, of_turns),
-    "transcripts, recall": (as_transcripts, of_recall),
     "memories": (as_memories, of_memories),
-    "memories, recall": (as_memories, of_recall),
 }
 
 
-def ranks(services: Services, store: Store, find: Find) -> Iterator[int]:
-    """Yield for each question the place of the first session with evidence, from 0 on; FIRST where there is none."""
+def joined(stores: Sequence[Store]) -> Store:
+    """Return all stores as one, as a machine has them; ids and sessions are named after their store."""
+
+    def named(store: Store, id: str | None) -> str:
+        return f"{store.name}-{id}"
+
+    return Store(
+        "joined",
+        "joined",
+        0,
+        tuple(
+            replace(memory, id=named(store, memory.id), session=named(store, memory.session))
+            for store in stores
+            for memory in store.memories
+        ),
+        tuple(
+            replace(
+                question,
+                gold=tuple(frozenset(named(store, id) for id in piece) for piece in question.gold),
+            )
+            for store in stores
+            for question in store.questions
+        ),
+    )
+
+
+def ranks(services: Services, store: Store, find: Find) -> Iterator[tuple[int, float]]:
+    """Yield for each question the place of the first session with evidence, from 0 on, FIRST where there is none; and
+    the seconds of CPU.
+    """
     session_of = {memory.id: memory.session for memory in store.memories}
     for question in store.questions:
         wanted = {session_of[id] for id in question.wanted if id in session_of}
         if question.counts and wanted:
+            began = time.process_time()
             sessions = list(dict.fromkeys(find(services, question.text)))
-            yield next((place for place, session in enumerate(sessions) if session in wanted), FIRST)
+            seconds = time.process_time() - began
+            yield next((place for place, session in enumerate(sessions) if session in wanted), FIRST), seconds
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--stores", type=int, default=99, help="at most so many")
+    parser.add_argument("data", type=Path, nargs="+")
+    parser.add_argument("--stores", type=int, default=99, help="at most so many of each set")
+    parser.add_argument("--joined", action="store_true", help="all in one memory")
     arguments = parser.parse_args()
-    places: dict[str, Counter[int]] = {way: Counter() for way in WAYS}
-    for store in list(data.read(arguments.data))[: arguments.stores]:
-        for way, (take, find) in WAYS.items():
+    stores = [store for path in arguments.data for store in list(data.read(path))[: arguments.stores]]
+    if arguments.joined:
+        stores = [joined(stores)]
+    print(f"{sum(len({memory.session for memory in store.memories}) for store in stores)} sessions")
+    answers: dict[str, list[tuple[int, float]]] = {}
+    for store in stores:
+        for name, (take, find) in TAKES.items():
             with tempfile.TemporaryDirectory() as folder:
                 services = app.build(Settings(db=Path(folder) / "memory.db", no_learning=True))
                 services.queue.warm_up()
                 take(services, store, Path(folder))
                 services.queue.work()
-                places[way].update(ranks(services, store, find))
+                answers.setdefault(name, []).extend(ranks(services, store, find))
+                answers.setdefault(f"{name}, recall", []).extend(ranks(services, store, of_recall))
                 services.close()
-    print(f"{'':<22}questions  hit@1  hit@5")
-    for way, counted in places.items():
-        total = counted.total()
-        at_1, at_5 = (sum(counted[place] for place in range(most)) / total for most in (1, 5))
-        print(f"{way:<22}{total:>9}  {at_1:.3f}  {at_5:.3f}")
+    print(f"{'':<22}questions  hit@1  hit@5  ms of CPU")
+    for name, pairs in answers.items():
+        at_1, at_5 = (sum(place < most for place, _ in pairs) / len(pairs) for most in (1, 5))
+        cpu = 1000 * statistics.median(seconds for _, seconds in pairs)
+        print(f"{name:<22}{len(pairs):>9}  {at_1:.3f}  {at_5:.3f}  {cpu:>9.0f}")
 
 
 if __name__ == "__main__":
