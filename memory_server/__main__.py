@@ -57,7 +57,7 @@ def _hook(arguments: list[str]) -> None:
     data = b"" if sys.stdin.isatty() else sys.stdin.buffer.read()
     from memory_server.hook import written
 
-    if arguments[0] == written.EVENT and not written.is_memory(data):
+    if arguments[0] == written.EVENT and not written.matters(data):
         return
     from memory_server.front.hook import relay
 

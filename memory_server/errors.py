@@ -31,6 +31,7 @@ class Mend(StrEnum):
     LIST_TOKENS = "list the tokens"
     USE_ANOTHER_PORT = "listen at another port or address"
     ADD_TOKEN = "make a token"  # noqa: S105 - the words for it
+    STORE_BESIDE = "store a text as a memory of its own"
     SETTLE_DISPUTE = "say which of two memories is outdated, or that both hold"
     DELETE_DUPLICATE = "delete a memory that another one says too"
     CLOSE_TASK = "delete a task that is done, or say how it stands"

@@ -147,6 +147,7 @@ def test_only_the_settings_read_the_environment() -> None:
 
 MEMORY_ONLY = {
     "call/places.py",
+    "engine/witness.py",
     "postgres/connections.py",
     "services/calls.py",
     "services/nearness.py",

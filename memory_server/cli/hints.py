@@ -25,6 +25,7 @@ WORDS = {
     Mend.LIST_TOKENS: "`memory-server token list` lists them.",
     Mend.USE_ANOTHER_PORT: "Name another port: --http of serve, --port of view.",
     Mend.ADD_TOKEN: "Make one first: memory-server token add NAME --project PROJECT",
+    Mend.STORE_BESIDE: "Store it as a memory of its own, or confirm it with `memory-server review`.",
     Mend.SETTLE_DISPUTE: f"Say which of {{old}} and {{new}} is right, or that both are. {_THROUGH_AN_ASSISTANT}",
     Mend.DELETE_DUPLICATE: f"Delete memory {{id}}. {_THROUGH_AN_ASSISTANT}",
     Mend.CLOSE_TASK: f"Delete the fact {{key}}, or write its present state. {_THROUGH_AN_ASSISTANT}",

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from memory_server.cli import terminal
+from memory_server.cli import output, terminal
 from memory_server.cli.guard import complain
+from memory_server.domain import trust
 from memory_server.domain.caller import Caller
 from memory_server.errors import Invalid
 from memory_server.flags import HERE
@@ -129,5 +130,6 @@ def erased(erasure: "ErasureService", copied: str = "") -> bool:
 
 
 def caller(settings: Settings) -> Caller:
-    """A person at a terminal, in the project of the folder."""
-    return Caller(CLIENT, settings.session, settings.project_in(terminal.folder()))
+    """A person at a terminal, or a program, in the project of the folder."""
+    stamp = trust.typed if output.on_terminal() else trust.unknown
+    return Caller(CLIENT, settings.session, settings.project_in(terminal.folder()), stamp=stamp)

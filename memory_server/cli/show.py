@@ -26,6 +26,7 @@ from memory_server.domain.handles import Handle
 from memory_server.domain.memory import MemoryId
 from memory_server.domain.moment import timestamp
 from memory_server.domain.short_term import ShortTermId, ShortTermMemory
+from memory_server.domain.trust import UNKNOWN
 from memory_server.domain.turn import Turn
 from memory_server.errors import Mend, NotFound
 from memory_server.settings import Settings
@@ -149,6 +150,7 @@ def _print_memory(item: ShownMemory) -> None:
         ("changed", None if memory.updated_at == memory.created_at else output.moment(memory.updated_at)),
         ("found", output.times(memory.access_count) + last if memory.access_count else None),
         ("superseded", f"by m{memory.superseded_by}" if memory.superseded_by else None),
+        ("origin", None if memory.origin == UNKNOWN else memory.origin),
         ("metadata", output.shown_value(memory.metadata) if memory.metadata else None),
     )
     _section("Earlier texts", item.earlier)
@@ -165,6 +167,7 @@ def _print_fact(item: ShownFact) -> None:
             ("tags", ", ".join(fact.tags)),
             ("version", fact.version),
             ("written", f"{output.moment(fact.updated_at)} by {fact.updated_by or 'hand'}"),
+            ("origin", None if fact.origin == UNKNOWN else fact.origin),
             ("expires", output.moment(fact.expires_at)),
         )
     else:

@@ -1,7 +1,8 @@
 """The caller of a tool or command. The face that receives a call builds one `Caller` for it and passes it down."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from memory_server.domain import trust
 from memory_server.errors import Invalid
 from memory_server.project import NONE, Project
 
@@ -37,7 +38,7 @@ class Caller:
 
     A face knows the project by its remote or folder; services find its name in the file. `person` is None where the
     caller is the owner of the file: then nothing is hidden. `is_here` tells whether the paths that the caller names
-    are folders of this machine: those of another one are never looked at.
+    are folders of this machine: those of another one are never looked at. `stamp` gives the origin of what it writes.
     """
 
     client: str | None = None
@@ -45,6 +46,7 @@ class Caller:
     project: Project = NONE
     person: Person | None = None
     is_here: bool = True
+    stamp: trust.Stamp = field(default=trust.unknown, compare=False)
 
     @property
     def author(self) -> str | None:

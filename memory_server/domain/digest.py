@@ -12,6 +12,7 @@ from math import log2
 from memory_server.domain.memory import DIGEST, MemoryDraft, MemoryType
 from memory_server.domain.moment import parse, timestamp
 from memory_server.domain.scoring import age_in_days, decayed
+from memory_server.domain.trust import UNKNOWN, least
 from memory_server.language import background, query, sentences
 from memory_server.language.query import ENGLISH_STOP_WORDS
 from memory_server.language.small_talk import is_small_talk
@@ -93,6 +94,7 @@ class Note:
     importance: int = 5
     access_count: int = 0
     person: str | None = None
+    origin: str = UNKNOWN
 
     @property
     def place(self) -> tuple[str, str | None]:
@@ -171,6 +173,7 @@ def digest(group: Sequence[Note]) -> MemoryDraft | None:
         max(note.importance for note in group),
         occurred_at=group[-1].at,
         person=group[0].person,
+        origin=least(note.origin for note in group),
     )
 
 

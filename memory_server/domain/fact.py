@@ -8,6 +8,7 @@ from typing import Any
 
 from memory_server.domain import rights
 from memory_server.domain.caller import Caller, Person
+from memory_server.domain.trust import UNKNOWN
 from memory_server.errors import Invalid
 
 
@@ -71,7 +72,7 @@ class Headline:
 class Fact:
     """A value as it was given: any JSON. Times are ISO-8601 UTC text; `expires_at` None means never.
 
-    `writer` is the person who wrote it, by the name of the token; None is the owner.
+    `writer` is the person who wrote it, by the name of the token; None is the owner. `origin` is who said it first.
     """
 
     id: int
@@ -88,17 +89,20 @@ class Fact:
     created_by: str | None
     updated_by: str | None
     writer: str | None = None
+    origin: str = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
 class FactDraft:
-    """A fact to write; `ttl` is in seconds. `expected_version` 0 means that the key must have no value."""
+    """A fact to write; `ttl` is in seconds. `expected_version` 0 means that the key must have no value. `origin` is who
+    said it first, where the one who writes it does not tell that."""
 
     key: str
     value: Any
     tags: tuple[str, ...] = ()
     ttl: int | None = None
     expected_version: int | None = None
+    origin: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +137,7 @@ class FactChange:
     expires_at: str | None
     changed_at: str
     changed_by: str | None
+    origin: str = UNKNOWN
 
     def alive(self, moment: str) -> bool:
         """True if the key had this value at a moment that is after this change and before the next one."""

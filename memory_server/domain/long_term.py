@@ -7,6 +7,8 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import NamedTuple, NewType, TypeVar
 
+from memory_server.domain.trust import UNKNOWN
+
 LongTermId = NewType("LongTermId", int)
 Drawn = TypeVar("Drawn")
 
@@ -57,6 +59,7 @@ class LongTermChange:
     trigger: str | None = None
     updated_context: str | None = None
     cooldown: int | None = None
+    origin: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,7 @@ class LongTermMemory:
     failures: int
     quarantined_until: str | None
     cooldown: int
+    origin: str = UNKNOWN
 
     def state(self, now: str) -> str:
         """`ready`, `failing` or `quarantined` at a moment."""

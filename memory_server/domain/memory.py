@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, NewType
 
-from memory_server.domain import parts
+from memory_server.domain import parts, trust
 
 MemoryId = NewType("MemoryId", int)
 
@@ -29,8 +29,8 @@ class MemoryType(StrEnum):
 class MemoryDraft:
     """A memory before it is stored. `project` None means knowledge of the user, which belongs to no project.
 
-    `occurred_at` None means now, `session` None the caller's. `person` is whose own it is, where the one who stores it
-    does not tell that.
+    `occurred_at` None means now, `session` None the caller's. `person` is whose own it is, `origin` who said it first,
+    where the one who stores it does not tell that.
     """
 
     content: str
@@ -42,6 +42,7 @@ class MemoryDraft:
     occurred_at: str | None = None
     session: str | None = None
     person: str | None = None
+    origin: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class MemoryChange:
     tags: tuple[str, ...] | None = None
     importance: int | None = None
     metadata: Mapping[str, Any] | None = None
+    origin: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class Memory:
     """A stored memory. Times are ISO-8601 UTC text; `superseded_by` is the memory that superseded it last.
 
     `occurred_at` is when that was of which it tells: where nobody has said it, when it was stored. `person` is whose
-    own it is, None that of nobody: see `rights.sees`.
+    own it is, None that of nobody: see `rights.sees`. `origin` is who said it first: see `trust`.
     """
 
     id: MemoryId
@@ -80,6 +82,7 @@ class Memory:
     superseded_by: MemoryId | None = None
     session: str | None = None
     person: str | None = None
+    origin: str = trust.UNKNOWN
 
     @property
     def excerpt(self) -> str:
@@ -161,9 +164,16 @@ class Filter:
 
 
 def merge(twin: Memory, draft: MemoryDraft) -> Memory:
-    """The twin with a draft merged into it: the longer text, all tags, the importance raised by one."""
+    """The twin with a draft merged into it: the longer text, all tags, the importance raised by one.
+
+    What somebody outside has said changes nothing of a memory that says it already.
+    """
+    stamp = draft.origin or trust.UNKNOWN
+    if trust.waits(stamp) and not trust.waits(twin.origin):
+        return replace(twin, access_count=twin.access_count + 1)
     return replace(
         twin,
+        origin=twin.origin if trust.is_of_user(twin.origin) else trust.joined(stamp, [twin.origin]),
         content=draft.content if len(draft.content) > len(twin.content) else twin.content,
         tags=tuple(dict.fromkeys((*twin.tags, *draft.tags))),
         importance=min(10, max(twin.importance + 1, draft.importance)),
@@ -187,4 +197,5 @@ def change(memory: Memory, fields: MemoryChange) -> Memory:
         tags=memory.tags if fields.tags is None else fields.tags,
         importance=memory.importance if fields.importance is None else fields.importance,
         metadata=memory.metadata if fields.metadata is None else fields.metadata,
+        origin=memory.origin if fields.origin is None else fields.origin,
     )

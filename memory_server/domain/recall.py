@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from memory_server.domain import relevance
+from memory_server.domain import relevance, trust
 from memory_server.language import background, query, sentences
 from memory_server.language import question as questions
 from memory_server.language.text import SPACELESS, fold, has_han
@@ -81,7 +81,8 @@ class Found:
     """A text that may answer. `ref` is its handle, as `m42`; `said` what it says, `was` what it supersedes said.
 
     `day` is when it was (YYYY-MM-DD), `project` its project where that is another one than the caller's.
-    `changed_at` is when a memory or a fact was written last, `session` that of a transcript in which it was said.
+    `changed_at` is when a memory or a fact was written last, `session` that of a transcript in which it was said,
+    `origin` who said it first.
     """
 
     kind: Recallable
@@ -95,6 +96,7 @@ class Found:
     id: int = 0
     changed_at: str | None = None
     session: str | None = None
+    origin: str = trust.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,12 +238,13 @@ def _value(folded: str, terms: Sequence[str]) -> float:
 
 
 def line(item: Found, text: str) -> str:
-    """A line of an answer: the day, the text, the project where it is another one, and the handle."""
+    """A line of an answer: the day, the text, the project where it is another one, the handle, and who said it where
+    that is nobody whom the user knows."""
     said = ", said" if item.kind is Recallable.SHORT_TERM else ""
     session = f", session {item.session[:SESSION]}" if item.session else ""
     day = f"{item.day}{said}{session}: " if item.day else ""
     project = f" (project {item.project})" if item.project else ""
-    return f"{day}{text}{project} [{item.ref}]"
+    return f"{day}{text}{project} [{item.ref}{trust.mark(item.origin)}]"
 
 
 def _words(text: str) -> frozenset[str]:

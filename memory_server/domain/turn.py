@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from memory_server.domain.trust import UNKNOWN
 from memory_server.language.text import fold
 
 TRANSCRIPT = "(transcript)"
@@ -21,6 +22,7 @@ class Turn:
     created_by: str | None
     occurred_at: str
     session: str | None
+    origin: str = UNKNOWN
     file: str | None = None
 
     @property

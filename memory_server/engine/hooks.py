@@ -6,20 +6,29 @@ from pathlib import Path
 from memory_server.app import Services
 from memory_server.call import acting
 from memory_server.domain.caller import Caller
+from memory_server.engine.witness import Witness
 from memory_server.hook import main, written
 from memory_server.hook.event import Event, Name
 from memory_server.hook.settings import HookSettings
 
 
 def answer(
-    services: Services, arguments: Sequence[str], environment: Mapping[str, str], data: bytes, folder: Path
+    services: Services,
+    witness: Witness,
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    data: bytes,
+    folder: Path,
 ) -> str:
     """Return what a hook prints, of what the client sent it in a folder."""
 
     def say(event: Event, settings: HookSettings) -> str:
+        project = settings.here(event.folder)
+        witness.hear(event, project)
         memories = _memories(event)
         if memories is not None and not settings.read_only:
-            caller = Caller(settings.client, event.session, settings.here(event.folder))
+            stamp = witness.stamp(event.session, project)
+            caller = Caller(settings.client, event.session, project, stamp=stamp)
             services.following.follow(memories, caller)
         return main.said(
             event, settings, services.database, services.reminding.remind, services.reminding.waking

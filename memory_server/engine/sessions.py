@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
+import os
 import threading
+import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -17,6 +19,7 @@ from memory_server.app import Services
 from memory_server.domain.caller import Caller
 from memory_server.engine import hooks
 from memory_server.engine.served import audit_of, start, work_of
+from memory_server.engine.witness import Witness
 from memory_server.errors import MemoryServerError
 from memory_server.mcp import listed, streams
 from memory_server.mcp.server import MemoryServer
@@ -44,6 +47,7 @@ class Sessions:
         self._settings = settings
         self._services = app.build(settings)
         self._was_open = False
+        self._witness = Witness(time.monotonic, int.from_bytes(os.urandom(8)))
         self._work = work_of(self._services, audit_of(settings))
         start(self._services)
         opening = threading.Thread(target=self._open, name="opening", daemon=True)
@@ -67,7 +71,7 @@ class Sessions:
         session, project = settings.session or f"process-{uuid.uuid4().hex}", settings.project_in(folder)
 
         def caller(client: str | None, _: object) -> Caller:
-            return Caller(client, session, project)
+            return Caller(client, session, project, stamp=self._witness.stamp(session, project))
 
         tools = listed.chosen(settings)
         names = listed.callable_names(settings)
@@ -87,7 +91,7 @@ class Sessions:
     ) -> str:
         """Return what a hook prints."""
         return await anyio.to_thread.run_sync(
-            hooks.answer, self._services, arguments, environment, text.encode(), folder
+            hooks.answer, self._services, self._witness, arguments, environment, text.encode(), folder
         )
 
     async def command(

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from memory_server import defaults, flags
 from memory_server.front import finding, place
+from memory_server.hook import written
 from memory_server.hook.output import tell
 
 PROMPT = "UserPromptSubmit"
@@ -24,20 +25,23 @@ LEAST = 0.1
 
 def relay(arguments: Sequence[str], environment: Mapping[str, str], data: bytes) -> bool:
     """Let an engine answer what the client said, and print that. Returns False where this process has to do the work:
-    there can be no engine. Before a prompt nothing is said then.
+    there can be no engine. Before a prompt nothing is said then. What a tool returned is told to an engine that runs:
+    where none does, no session stores anything.
 
     Raises:
         TimeoutError: an engine starts or runs, and does not answer in time.
     """
-    flags_of_hook, needs_engine = dict(flags.of_hook(arguments[1:])), arguments[0] == PROMPT
+    is_output = arguments[0] == written.EVENT and not written.is_memory(data)
+    flags_of_hook, needs_engine = dict(flags.of_hook(arguments[1:])), is_output or arguments[0] == PROMPT
     if not finding.may_be_used(flags_of_hook, environment):
         return needs_engine
     engine = finding.wanted(flags_of_hook, environment)
     seconds = BEFORE_A_PROMPT if needs_engine else PATIENCE
     ends = time.monotonic() + seconds
     try:
-        link = finding.running_for(engine) or (finding.reach(engine, seconds) if engine.has_memory else None)
-        text = data.decode()
+        starts = engine.has_memory and not is_output
+        link = finding.running_for(engine) or (finding.reach(engine, seconds) if starts else None)
+        text = written.cut(data).decode()
     except TimeoutError:
         raise
     except (OSError, ValueError):

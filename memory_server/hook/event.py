@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,8 @@ class Event:
     """`source` says how a session began. `prompt` is the last that the user said, `reply` the assistant's last words.
 
     `session`: a subagent is a session of its own, under its own name, since its context holds nothing of its session's.
-    `written`: the file that a tool of the client has just written.
+    `written`: the file that a tool of the client has just written. `tool` has run, with these `arguments`, and returned
+    the texts of `output`.
     `again`: the assistant goes on because a hook of the same event asked for it.
     """
 
@@ -40,6 +41,9 @@ class Event:
     transcript: Path | None = None
     again: bool = False
     written: Path | None = None
+    tool: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    output: str = ""
 
 
 def read(name: Name, text: str, working_folder: Path) -> Event:
@@ -55,7 +59,8 @@ def read(name: Name, text: str, working_folder: Path) -> Event:
     folder = _text(members, "cwd") or (roots[0] if isinstance(roots, list) and roots else "")
     transcript = _text(members, "transcript_path", "transcriptPath")
     arguments = members.get("tool_input")
-    written_file = _text(arguments, "file_path") if isinstance(arguments, dict) else ""
+    arguments = arguments if isinstance(arguments, dict) else {}
+    written_file = _text(arguments, "file_path")
     return Event(
         name,
         _text(members, "agent_id", "session_id", "sessionId", "conversation_id") or None,
@@ -66,6 +71,9 @@ def read(name: Name, text: str, working_folder: Path) -> Event:
         Path(transcript) if transcript else None,
         members.get("stop_hook_active") is True,
         Path(written_file) if written_file else None,
+        _text(members, "tool_name"),
+        arguments,
+        "\n".join(written.texts(members.get("tool_response", "")))[: written.MOST],
     )
 
 

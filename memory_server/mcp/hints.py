@@ -24,6 +24,7 @@ WORDS = {
     Mend.LIST_TOKENS: "The user can list them: memory-server token list.",
     Mend.USE_ANOTHER_PORT: "The user can name another port with --http.",
     Mend.ADD_TOKEN: "The user can make one: memory-server token add NAME --project PROJECT.",
+    Mend.STORE_BESIDE: "Store it as a memory of its own; the user confirms it with `memory-server review`.",
     Mend.SETTLE_DISPUTE: "If {old} is outdated: `graph_connect` with sourceId={new}, targetId={old}, "
     "relation=supersedes. If both are right: `graph_connect` with sourceId={source}, targetId={target}, "
     "relation=contradicts, end=true.",

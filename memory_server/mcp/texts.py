@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from memory_server.domain import trust
 from memory_server.domain.fact import Fact
 from memory_server.errors import Problem, told
 from memory_server.language.tokens import beginning, weigh
@@ -31,6 +32,8 @@ def of_memory(detailed: Detailed, limit: int) -> str:
     if memory.updated_at != memory.created_at:
         dates.append(f"Changed {_moment(memory.updated_at)}.")
     lines = [", ".join(about), " ".join(dates)]
+    if trust.waits(memory.origin):
+        lines.append(f"From {memory.origin}: nobody whom the user knows has said it.")
     if memory.superseded_by:
         lines.append(f"Superseded by memory {memory.superseded_by}.")
     if memory.metadata:
@@ -49,6 +52,8 @@ def of_fact(fact: Fact, limit: int) -> str:
         dates.append(f"First written {_moment(fact.created_at)}{_by(fact.created_by)}.")
     if fact.expires_at:
         dates.append(f"Expires {_moment(fact.expires_at)}.")
+    if trust.waits(fact.origin):
+        dates.append(f"From {fact.origin}: nobody whom the user knows has said it.")
     value = fact.value if isinstance(fact.value, str) else _json(fact.value)
     return cut(
         "\n".join([", ".join(about), " ".join(dates), "", value]), limit, "`read_memory` reads all of it."

@@ -10,6 +10,8 @@ from memory_server.storage import memory_rows
 
 _COLUMNS = memory_rows.columns("as_moment")
 
+_STANDS = memory_rows.STANDS.replace("%", "%%")
+
 _LEAST_EXPONENT = -700
 """The exponent below which a number is too small, as of a moment that lies a lifetime back."""
 
@@ -43,7 +45,7 @@ class Standing:
                         SELECT {row}
                         FROM memories
                         WHERE {current} AND as_moment(coalesce(occurred_at, created_at)) <= %(now)s
-                            AND lasts(metadata, %(now)s)
+                            AND lasts(metadata, %(now)s) AND {_STANDS}
                         ORDER BY standing DESC, id DESC
                         LIMIT %(limit)s
                     )
@@ -52,7 +54,8 @@ class Standing:
                         SELECT {row}
                         FROM memories
                         WHERE {current} AND coalesce(occurred_at, created_at) > %(earlier)s
-                            AND as_moment(coalesce(occurred_at, created_at)) > %(now)s AND lasts(metadata, %(now)s)
+                            AND as_moment(coalesce(occurred_at, created_at)) > %(now)s
+                            AND lasts(metadata, %(now)s) AND {_STANDS}
                     )
                 ) AS m
             )

@@ -227,7 +227,7 @@ def _write_again(tx: WriteTx, step: FactChange, before: FactChange, caller: Call
         raise Invalid(f"`{step.key}` had no value before. To take its value away, delete it.")
     if before.expires_at is not None and before.expires_at <= tx.now:
         raise NotFound(f"`{step.key}` would have expired at {before.expires_at}. Nothing was undone.")
-    draft = FactDraft(step.key, before.value, before.tags)
+    draft = FactDraft(step.key, before.value, before.tags, origin=before.origin)
     current = tx.facts.find(step.home, step.key)
     if current is None:
         tx.facts.insert(step.home, draft, before.expires_at, caller)

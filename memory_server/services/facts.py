@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import takewhile
 
-from memory_server.domain import forgetting, rights
+from memory_server.domain import fact_text, forgetting, rights, trust
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import (
     WILDCARD,
@@ -27,6 +27,7 @@ from memory_server.domain.moment import timestamp
 from memory_server.domain.secrets import refuse_secrets
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
 from memory_server.services import projects
+from memory_server.services.trusting import refuse_replacing
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
 
@@ -114,6 +115,11 @@ class FactService:
         if gone is not None:
             tx.facts.let_go(gone)
         _refuse_conflict(draft, current)
+        stamp = draft.origin or caller.stamp(fact_text.value_of(draft.value))
+        if current is not None:
+            refuse_replacing(stamp, current)
+            stamp = trust.joined(stamp, [current.origin])
+        draft = replace(draft, origin=stamp)
         until = None if draft.ttl is None else datetime.fromisoformat(tx.now) + timedelta(seconds=draft.ttl)
         expires_at = None if until is None else timestamp(until)
         if current is None:
@@ -227,7 +233,7 @@ class FactService:
             if last.expires_at is not None and last.expires_at <= tx.now:
                 raise NotFound(f"`{key}` would have expired at {last.expires_at}. Nothing was undone.")
             refuse_sharing(tx.person, last.home.scope)
-            draft = FactDraft(key, last.value, last.tags)
+            draft = FactDraft(key, last.value, last.tags, origin=last.origin)
             return tx.facts.insert(last.home, draft, last.expires_at, caller)
 
     def history(self, key: str, scope: Scope | None, limit: int, caller: Caller) -> KeyHistory:

@@ -13,6 +13,7 @@ from memory_server.services import retrieval, search
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.gathering import KindSearch
 from memory_server.services.meaning import Meaning, Unanswered
+from memory_server.services.trusting import refuse_replacing
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
 
@@ -57,14 +58,14 @@ class GraphService:
         Raises:
             Invalid: it would lead from a memory to itself.
             NotFound: one of them does not exist.
-            Conflict: two memories would supersede each other.
+            Conflict: two memories would supersede each other, or somebody outside says one and the user said the other.
         """
         if edge.source == edge.target:
             raise Invalid(f"An edge needs two memories, and both ends are {edge.source}.", Mend.FIND_MEMORY)
         with self.database.write() as tx:
-            tx.memories.get(edge.source)
-            tx.memories.get(edge.target)
+            source, target = tx.memories.get(edge.source), tx.memories.get(edge.target)
             if edge.relation is Relation.SUPERSEDES:
+                refuse_replacing(source.origin, target)
                 _refuse_circle(tx, edge)
             tx.memory_uses.mark_used([edge.source, edge.target], caller.session, How.CALLED)
             return tx.edges.connect(edge, caller)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
-from memory_server.domain import forgetting
+from memory_server.domain import forgetting, trust
 from memory_server.domain.caller import Caller
 from memory_server.domain.forgetting import Forgotten, Kind
 from memory_server.domain.long_term import (
@@ -176,6 +176,9 @@ class LongTermService:
         with self.database.write() as tx:
             where = _home(tx, conversation, name, caller)
             before = _get(tx, where, name)
+            if change.prompt is not None:
+                stamp = trust.joined(caller.stamp(change.prompt), [before.origin])
+                change = replace(change, origin=stamp)
             tx.changes.keep_long_term(before, caller)
             tx.long_term.replace(before.id, change)
         if checked is None or change.trigger is None:

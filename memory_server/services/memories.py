@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memory_server.domain import memory as domain
+from memory_server.domain import trust
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Relation
 from memory_server.domain.embedding import Embedded
@@ -21,6 +22,7 @@ from memory_server.services.coverage import Coverage, coverage_in
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.meaning import Fresh, usable
 from memory_server.services.prepared import PreparedTexts
+from memory_server.services.trusting import refuse_replacing
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
 from memory_server.storage.vectors import Waiting
@@ -98,6 +100,7 @@ class MemoryService:
         `supersedes` is the id of a memory, or the handle of a fact or a turn, which becomes a memory then.
 
         Raises:
+            Conflict: somebody outside says it, and the user said what it supersedes.
             Invalid: it looks like a credential.
             NotFound: `related_to`, `supersedes` or one that it summarizes does not exist.
         """
@@ -105,12 +108,17 @@ class MemoryService:
         self._refuse_secrets(draft.content, project.name, draft.tags, draft.metadata, draft.session)
         text = self.texts.of(draft.content)
         fresh_now = self.queue.embed_now(draft.content)
+        stamp = draft.origin or caller.stamp(draft.content)
         with self.database.write() as tx:
             name, fresh = projects.settle(tx, project), usable(tx, fresh_now)
             draft = replace(draft, project=name or None)
             if isinstance(supersedes, str):
                 supersedes = outdating.as_memory(tx, supersedes, draft, caller).id
             ends = _ends(tx, list(dict.fromkeys(filter(None, (related_to, supersedes, *summarizes)))))
+            if supersedes is not None:
+                refuse_replacing(stamp, ends[supersedes])
+            joined = [ends[id].origin for id in (supersedes, *summarizes) if id is not None]
+            draft = replace(draft, origin=trust.joined(stamp, joined))
             without = () if supersedes is None else (supersedes,)
             person = None if name else tx.owner
             homes = comparing.homes_of(name, caller)
@@ -175,6 +183,7 @@ class MemoryService:
         """Change the fields given; an earlier text stays in the history. It is never merged with another memory.
 
         Raises:
+            Conflict: somebody outside says it, and the user said what the memory says.
             Invalid: nothing to change, or it looks like a credential.
             NotFound: no such memory.
         """
@@ -187,6 +196,10 @@ class MemoryService:
             before, fresh = tx.memories.get(id), usable(tx, fresh_now)
             if project is not None:
                 change = replace(change, project=projects.settle(tx, project))
+            if change.content is not None:
+                stamp = caller.stamp(change.content)
+                refuse_replacing(stamp, before)
+                change = replace(change, origin=trust.joined(stamp, [before.origin]))
             tx.changes.keep_memory(before, caller)
             after = tx.memories.replace(before, domain.change(before, change), "rewritten")
             tx.memory_uses.mark_used([id], caller.session, How.CALLED)

@@ -32,7 +32,9 @@ def _of_fact(tx: WriteTx, key: str, caller: Caller) -> MemoryDraft:
     refuse_sharing(tx.person, fact.home.scope)
     tx.facts.delete(fact, caller)
     text = fact_text.of(fact.key, fact.value)
-    return MemoryDraft(text, MemoryType.OBSERVATION, tags=fact.tags, occurred_at=fact.updated_at)
+    return MemoryDraft(
+        text, MemoryType.OBSERVATION, tags=fact.tags, occurred_at=fact.updated_at, origin=fact.origin
+    )
 
 
 def _of_turn(tx: WriteTx, id: int, caller: Caller) -> MemoryDraft:
@@ -42,4 +44,6 @@ def _of_turn(tx: WriteTx, id: int, caller: Caller) -> MemoryDraft:
     (turn,) = turns
     tx.trash.put(Kind.TURN, [id], caller)
     text = turn.text
-    return MemoryDraft(text, MemoryType.OBSERVATION, occurred_at=turn.occurred_at, session=turn.session)
+    return MemoryDraft(
+        text, MemoryType.OBSERVATION, occurred_at=turn.occurred_at, session=turn.session, origin=turn.origin
+    )

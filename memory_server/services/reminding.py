@@ -6,7 +6,7 @@ Each text is said once in a session.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from memory_server.domain import recall
+from memory_server.domain import recall, trust
 from memory_server.domain.caller import Caller
 from memory_server.domain.injection import Injected, Mention, Reminder
 from memory_server.domain.long_term import LongTermId
@@ -54,8 +54,10 @@ class RemindingService:
         text = telling(prompt, READ)
         hits: list[Found] = []
         if not all(map(is_small_talk, query.parse(text).terms)):
-            hits = [hit for hit in self.find(text, caller) if _row(hit) not in told_rows][:SHOWN]
-        answer = recall.compose(text, [_of(woken) for woken in due], hits, max_tokens, OF_WOKEN)
+            hits = [
+                hit for hit in self.find(text, caller) if _may_be_said(hit) and _row(hit) not in told_rows
+            ]
+        answer = recall.compose(text, [_of(woken) for woken in due], hits[:SHOWN], max_tokens, OF_WOKEN)
         why = {(Injected.WOKEN, int(woken.id)): woken.why for woken in due}
         lines = answer.text.split("\n") if answer.items else []
         rows = map(_row, answer.items)
@@ -68,6 +70,11 @@ class RemindingService:
 def _of(due: DueTriggers) -> Found:
     text = sentences.shortened(due.prompt, PROMPT)
     return Found(Recallable.WOKEN, f"w {due.name}", text, None, 1.0, id=due.id)
+
+
+def _may_be_said(hit: Found) -> bool:
+    """True unless somebody outside has written it, and no person has confirmed it."""
+    return not trust.waits(hit.origin)
 
 
 def _row(hit: Found) -> tuple[Injected, int]:

@@ -5,8 +5,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
+from memory_server.domain import trust
 from memory_server.domain.briefing.choice import HEADROOM, Briefing, Frame, Heading, Item, brief
 from memory_server.domain.briefing.context import Context, Part, context_of
 from memory_server.domain.briefing.forms import Reader, usual_author
@@ -62,6 +63,8 @@ QUESTIONS = 3
 
 HIGH = 7
 """The least importance of the memories of no project that each briefing considers."""
+
+Standing = TypeVar("Standing", Fact, Memory)
 
 Disputes = Mapping[MemoryId, Sequence[MemoryId]]
 """Which memories contradict a memory."""
@@ -198,6 +201,11 @@ class ResumeService:
         return Resumed(briefing, round(tokens), now, context, skipped, note)
 
 
+def _standing(things: list[Standing]) -> list[Standing]:
+    """Return what may be said unasked: nothing that somebody outside has written and no person has confirmed."""
+    return [item for item in things if not trust.waits(item.origin)]
+
+
 def _updates(tx: Tx, project: str) -> _Updates:
     return _Updates(tx.likely_updates.select(project, timestamp(parse(tx.now) - DOUBTED)))
 
@@ -216,8 +224,8 @@ def _newer(
     newer_memories -= set(memory_ids)
     newer_facts = set(updates.newer("fact", "memory", memory_ids)) - set(fact_ids)
     if newer_memories:
-        learnt = learnt + tx.memories.select([MemoryId(id) for id in newer_memories])
-    facts = known_facts.facts + (tx.facts.select(list(newer_facts)) if newer_facts else [])
+        learnt = learnt + _standing(tx.memories.select([MemoryId(id) for id in newer_memories]))
+    facts = known_facts.facts + (_standing(tx.facts.select(list(newer_facts))) if newer_facts else [])
     facts = [fact for fact in facts if not updates.is_older("fact", fact.id)]
     learnt = [memory for memory in learnt if not updates.is_older("memory", memory.id)]
     return replace(known_facts, facts=facts), learnt
@@ -236,7 +244,7 @@ def _facts(tx: Tx, caller: Caller, limit: int) -> _Known:
     """Return twice so many facts of each heading, the last written first: a catalogue may take the half."""
     untouched = timestamp(parse(tx.now) - timedelta(days=UNTOUCHED))
     leading = tx.leading_facts.select(homes(None, caller), Limits(2 * limit, CONSIDERED, untouched))
-    chosen, late = tx.facts.select(leading.ids), tx.facts.select(leading.older)
+    chosen, late = _standing(tx.facts.select(leading.ids)), _standing(tx.facts.select(leading.older))
     waiting = [fact for fact in late if still_open(fact.value) is not None]
     unread = leading.older_number - len(leading.older)
     more = leading.number - len(chosen) - leading.older_number

@@ -17,7 +17,18 @@ def of_memory(memory: Memory, text: str, score: float, caller: Caller, was: str 
     """Show a memory: `text` is the part of it to show, `was` the text that it supersedes."""
     day, project = memory.occurred_at[:10], _other(memory.project, caller)
     ref, changed_at = f"m{memory.id}", memory.updated_at
-    return Found(Recallable.MEMORY, ref, text, day, score, project, was, id=memory.id, changed_at=changed_at)
+    return Found(
+        Recallable.MEMORY,
+        ref,
+        text,
+        day,
+        score,
+        project,
+        was,
+        id=memory.id,
+        changed_at=changed_at,
+        origin=memory.origin,
+    )
 
 
 def of_fact(fact: Fact, score: float, caller: Caller) -> Found:
@@ -26,14 +37,18 @@ def of_fact(fact: Fact, score: float, caller: Caller) -> Found:
     if fact.home.scope is Scope.SHARED and (fact.writer is not None or fact.updated_by != caller.author):
         text = f"{text} (shared by {fact.writer or fact.updated_by or 'nobody named'})"
     day, changed_at = fact.updated_at[:10], fact.updated_at
-    return Found(Recallable.FACT, f"f {fact.key}", text, day, score, id=fact.id, changed_at=changed_at)
+    ref = f"f {fact.key}"
+    return Found(
+        Recallable.FACT, ref, text, day, score, id=fact.id, changed_at=changed_at, origin=fact.origin
+    )
 
 
 def of_turn(turn: Turn, text: str, score: float, caller: Caller) -> Found:
     """Show a turn: `text` is the part of it to show."""
     day, project = turn.occurred_at[:10], _other(turn.project, caller)
     session = turn.session if turn.is_transcript else None
-    return Found(Recallable.TURN, f"t{turn.id}", text, day, score, project, id=turn.id, session=session)
+    ref, origin = f"t{turn.id}", turn.origin
+    return Found(Recallable.TURN, ref, text, day, score, project, id=turn.id, session=session, origin=origin)
 
 
 def left_out(tx: Tx, texts: Sequence[object]) -> list[Memory]:

@@ -14,7 +14,7 @@ from memory_server.errors import Mend, Unavailable
 from memory_server.sqlite import pragmas, rights
 from memory_server.storage.packaged import Migration
 
-NEWEST = (35, "a8dfa0b2d29bf0842be90b4726fc1d7b881f2f66c9d83223cc3629039ff6197b")
+NEWEST = (36, "0c47112df1d59201172244fcf16895e21f4d1c7cea7dc588d2cfeb68de747cbe")
 """The newest version of the schema and the digest of its SQL: a file that has it need not be compared further."""
 
 _STARTS = {

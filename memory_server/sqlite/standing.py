@@ -10,7 +10,7 @@ from typing import Any
 from memory_server.domain.memory import Memory, MemoryId, MemoryType
 from memory_server.domain.scoring import DECAY_PER_DAY
 from memory_server.sqlite.tx import Tx, Value
-from memory_server.storage.memory_rows import LASTING
+from memory_server.storage.memory_rows import LASTING, STANDS
 from memory_server.storage.tables.memories import Memories
 
 EXACT = 40
@@ -43,7 +43,7 @@ _HEADS = """
 
 _ROWS = f"""
     SELECT
-        id, standing, ifnull({SCORE}, -1), {LASTING},
+        id, standing, ifnull({SCORE}, -1), {LASTING} AND {STANDS},
         access_count <= {EXACT} AND {_MOMENT} <= julianday(:now)
     FROM memories
     WHERE project IS :project AND type = :type AND importance = :importance AND replaced = 0

@@ -84,7 +84,7 @@ TABLES: Final = (
     table(
         "memories",
         "id content type project tags importance metadata access_count created_at updated_at accessed_at created_by"
-        " session occurred_at person writer",
+        " session occurred_at person writer origin",
         numbers="importance access_count",
         json="tags metadata",
     ),
@@ -97,22 +97,22 @@ TABLES: Final = (
     table(
         "facts",
         "id scope owner key value tags version access_count created_at updated_at accessed_at expires_at created_by"
-        " updated_by session writer",
+        " updated_by session writer origin",
         numbers="version access_count",
         json="value tags",
     ),
     table(
         "fact_history",
-        "id fact_id scope owner key version action value tags expires_at changed_at changed_by writer",
+        "id fact_id scope owner key version action value tags expires_at changed_at changed_by writer origin",
         numbers="version",
         json="value tags",
     ),
-    table("turns", "id message summary project session created_at created_by occurred_at person"),
+    table("turns", "id message summary project session created_at created_by occurred_at person origin"),
     table("digested", "id kind item_id digest_id"),
     table("conversations", "id name created_at cleaned_at removed", numbers="removed"),
     table(
         "short_term_memories",
-        "id conversation_id text score said_at created_at created_by session keyed",
+        "id conversation_id text score said_at created_at created_by session keyed origin",
         numbers="score",
         flags="keyed",
     ),
@@ -125,7 +125,7 @@ TABLES: Final = (
     table(
         "long_term_memories",
         "id conversation_id name prompt trigger created_context updated_context created_at updated_at created_by"
-        " session fired_at fired_count error failures quarantined_until judged_at slow cooldown",
+        " session fired_at fired_count error failures quarantined_until judged_at slow cooldown origin",
         numbers="fired_count failures cooldown",
         flags="slow",
     ),

@@ -7,12 +7,12 @@ from memory_server.domain.fact import Action, Fact, FactChange, Home, Scope, is_
 
 FACT = """
     id, key, scope, owner, value, tags, version, access_count,
-    created_at, updated_at, accessed_at, expires_at, created_by, updated_by, writer
+    created_at, updated_at, accessed_at, expires_at, created_by, updated_by, writer, origin
 """
 """The columns of a fact, in the order of `fact`."""
 
 CHANGE = """
-    id, scope, owner, key, version, action, value, tags, expires_at, changed_at, changed_by
+    id, scope, owner, key, version, action, value, tags, expires_at, changed_at, changed_by, origin
 """
 """The columns of a step, in the order of `change`."""
 
@@ -34,6 +34,7 @@ def fact(row: tuple[Any, ...]) -> Fact:
         created_by=row[12],
         updated_by=row[13],
         writer=row[14],
+        origin=row[15],
     )
 
 
@@ -50,6 +51,7 @@ def change(row: tuple[Any, ...]) -> FactChange:
         expires_at=row[8],
         changed_at=row[9],
         changed_by=row[10],
+        origin=row[11],
     )
 
 

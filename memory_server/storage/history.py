@@ -14,8 +14,8 @@ from memory_server.language.text import without_lone_surrogates
 SHOWN: Final = 300
 """Characters of a text that a list of changes has."""
 
-_MEMORY_FIELDS = ("content", "type", "project", "tags", "importance", "metadata")
-_LONG_TERM_FIELDS = ("prompt", "trigger", "updated_context", "cooldown")
+_MEMORY_FIELDS = ("content", "type", "project", "tags", "importance", "metadata", "origin")
+_LONG_TERM_FIELDS = ("prompt", "trigger", "updated_context", "cooldown", "origin")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ class Standing(Protocol):
 
     def most_important(self, project: str, limit: int, least: int = 1) -> list[Memory]:
         """The current memories of a project ('' is none) with the highest decayed score, the newest first among equals.
+        None that somebody outside has written and no person has confirmed.
 
         `least` is the lowest importance. The memories of each type and importance are read in the order of their
         standing:

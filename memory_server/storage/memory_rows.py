@@ -18,6 +18,9 @@ LASTING: Final = (
 )
 """The clause for a memory that has not ended: `expires_at` in its metadata. PostgreSQL has a function for it."""
 
+STANDS: Final = "origin NOT LIKE 'web%' AND origin NOT LIKE 'mcp:%'"
+"""The clause for a text that may be said unasked. Repeats `trust.waits`."""
+
 
 def columns(moment: str) -> str:
     """Return the columns that `memory` reads. `moment` is the function by which a store orders moments.
@@ -64,6 +67,7 @@ def new_row(draft: MemoryDraft, caller: Caller, owner: str | None, now: str) -> 
     person = draft.person or (None if draft.project else owner)
     return {
         **_row(draft, _DRAFTED),
+        "origin": draft.origin or caller.stamp(draft.content),
         "created_at": now,
         "updated_at": now,
         "created_by": caller.author,

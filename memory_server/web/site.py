@@ -2,6 +2,7 @@
 
 import hmac
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -15,6 +16,7 @@ from starlette.routing import Route
 
 from memory_server.app import Services
 from memory_server.call import acting, again
+from memory_server.domain import trust
 from memory_server.domain.caller import Caller
 from memory_server.errors import MemoryServerError, NotFound
 from memory_server.web.gate import Guarded
@@ -80,7 +82,7 @@ def site(
     desk = Desk.of(services)
 
     def visit(request: Request, form: Mapping[str, str]) -> Visit:
-        caller = caller_of(request)
+        caller = replace(caller_of(request), stamp=trust.typed)
         name = caller.person.name if caller.person else ""
         csrf = hmac.new(secret, name.encode(), sha256).hexdigest()
         return Visit(request, form, caller, language_of(request), csrf, not read_only(caller))

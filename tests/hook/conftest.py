@@ -6,6 +6,7 @@ What is said before a prompt needs an engine: its services are asked for it in t
 import json
 import os
 import subprocess
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 
 from memory_server import app
 from memory_server.engine import hooks as hooks_of_engine
+from memory_server.engine.witness import Witness
 from memory_server.hook import journal
 from memory_server.settings import Settings
 from memory_server.where import Where
@@ -72,7 +74,9 @@ class Hooks:
         services = app.build(Settings(db=self.place, embedder="hashing"))
         services.queue.warm_up()
         try:
-            return hooks_of_engine.answer(services, words, {}, sent.encode(), self.project)
+            return hooks_of_engine.answer(
+                services, Witness(time.monotonic, 1), words, {}, sent.encode(), self.project
+            )
         finally:
             services.close()
 

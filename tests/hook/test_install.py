@@ -21,7 +21,7 @@ from venv import EnvBuilder
 
 import pytest
 
-from memory_server.cli.install.clients import CLIENTS
+from memory_server.cli.install.clients import CLIENTS, HEARD
 from memory_server.mcp import listed
 from tests.conftest import ROOT, Servers, call
 from tests.hook.conftest import Hooks
@@ -370,7 +370,7 @@ def test_the_hooks_stand_beside_those_of_others_and_each_event_can_be_left_out(
     (own,) = found["SessionStart"][0]["hooks"]
     assert own["command"].endswith(f"hook SessionStart --client claude --db {shlex.quote(hooks.given)}")
     assert own["timeout"] == 10
-    assert found["PostToolUse"][0]["matcher"] == "Write|Edit|MultiEdit"
+    assert found["PostToolUse"][0]["matcher"] == HEARD["claude"]
 
 
 def test_claude_does_not_wait_for_what_is_kept_at_a_stop_and_codex_must(hooks: Hooks, home: Path) -> None:
@@ -380,7 +380,7 @@ def test_claude_does_not_wait_for_what_is_kept_at_a_stop_and_codex_must(hooks: H
         run(hooks, home, "install", client)
         entries = json.loads((home / file).read_text())["hooks"]
         waits[client] = {event for event in entries if "async" not in entries[event][-1]["hooks"][0]}
-    assert waits["codex"] - waits["claude"] == {"Stop"}
+    assert waits["codex"] - waits["claude"] == {"Stop", "PostToolUse"}
     assert waits["claude"] <= waits["codex"]
 
 
@@ -394,7 +394,7 @@ def test_a_program_that_has_moved_takes_the_place_of_its_old_entries(hooks: Hook
     assert config.count("[mcp_servers.memory]") == 1
     assert tomllib.loads(config)["mcp_servers"]["memory"]["args"][-1] == str(hooks.db)
     found = json.loads((home / ".codex/hooks.json").read_text())
-    assert [len(each) for each in found["hooks"].values()] == [1] * 6
+    assert [len(each) for each in found["hooks"].values()] == [1] * 7
     assert "/old/memory.db" not in " ".join(values(found))
 
 

@@ -8,7 +8,6 @@ import pytest
 
 import plugin
 from memory_server.cli.install.clients import EVERY
-from memory_server.hook.event import Name
 from tests.conftest import ROOT
 from tests.outside import PATH, program
 
@@ -20,7 +19,7 @@ def test_the_plugin_is_as_its_script_writes_it() -> None:
 @pytest.mark.parametrize(("client", "file"), [("claude", "hooks.json"), ("codex", "codex.json")])
 def test_the_hooks_of_the_plugin_are_those_of_install(client: str, file: str) -> None:
     entries = json.loads((ROOT / "plugin/hooks" / file).read_text())["hooks"]
-    assert set(entries) == {event.value for event in EVERY if client == "claude" or event is not Name.WROTE}
+    assert set(entries) == {event.value for event in EVERY}
     hooks = {event: entry["hooks"][0] for event, (entry,) in entries.items()}
     commands = {event: hook["command"] for event, hook in hooks.items()}
     assert commands == {event: f"memory-server hook {event} --client {client}" for event in hooks}

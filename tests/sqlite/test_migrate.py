@@ -128,6 +128,7 @@ def test_a_fresh_file_gets_the_newest_schema_and_says_whose_it_is(
             (33, "tokens_of_turns_and_facts"),
             (34, "events"),
             (35, "marks"),
+            (36, "trust"),
         ]
         assert tx.value("SELECT applied_at FROM migrations") == tx.now
         assert tx.value("PRAGMA user_version") == NEWEST

@@ -19,6 +19,7 @@ OTHERWISE = {
     "memory_uses": {"memory_id"},
     "open_questions": set(),
     "facts": {
+        "origin",
         "value",
         "tags",
         "version",

@@ -36,8 +36,11 @@ AT_THE_END = 3
 STARTS = "startup|resume|clear|compact"
 """The ways in which a session begins, for clients that want them named."""
 
-WRITING = "Write|Edit|MultiEdit"
-"""The tools of Claude Code that write files."""
+HEARD = {
+    "claude": "Write|Edit|MultiEdit|Read|Grep|Bash|BashOutput|WebFetch|WebSearch|mcp__.*",
+    "codex": "Bash|mcp__.*",
+}
+"""The tools after which a hook runs: those that write files, and those whose output may come back as a memory."""
 
 EVERY = frozenset(Name)
 
@@ -197,13 +200,12 @@ class _Places:
 def like_claude(launch: Launch, client: str | None, events: Collection[Name]) -> dict[str, dict[str, Any]]:
     """Return the hooks in the form that Claude Code and Codex share.
 
-    Claude Code does not wait for what is kept at a stop, or of a memory that it wrote: Codex writes none so. Codex
-    0.169.0 runs no hook that says `async`.
+    Claude Code does not wait for what is kept at a stop, or after a tool. Codex 0.169.0 runs no hook that says `async`.
     """
-    matchers = {Name.START: STARTS, Name.WROTE: WRITING}
+    matchers = {Name.START: STARTS, Name.WROTE: HEARD[client or "claude"]}
     entries: dict[str, dict[str, Any]] = {}
     for event in Name:
-        if event in events and (client == "claude" or event is not Name.WROTE):
+        if event in events:
             seconds = AT_THE_END if event is Name.END else TIMEOUT
             hook = {"type": "command", "command": shell(launch.hook(event, client)), "timeout": seconds}
             if event in (Name.STOP, Name.WROTE) and client == "claude":

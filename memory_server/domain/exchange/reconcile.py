@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, replace
 from typing import TypeVar
 
+from memory_server.domain import trust
 from memory_server.domain.exchange.records import (
     ConversationRecord,
     Earlier,
@@ -58,6 +59,7 @@ def memories(left: MemoryRecord, right: MemoryRecord, joined: bool = False) -> M
         session=older.session,
         occurred_at=older.occurred_at,
         writer=left.writer if left.writer == right.writer else None,
+        origin=trust.of_equal(left.origin, right.origin) if left.content == right.content else newer.origin,
         history=tuple(sorted(history, key=lambda past: (past.replaced_at, past.content, past.reason))),
         captured=older.captured if left.captured and right.captured else None,
         vectors={},
@@ -261,9 +263,9 @@ def _moment(origin: Origin) -> tuple[str, str]:
 
 
 def _step(step: FactStep) -> str:
-    """A step as text without its number, which may differ in the other file, and without its writer, whom an older file
-    lacks."""
-    return text_of({**asdict(step), "version": 0, "writer": None})
+    """A step as text without its number, which may differ in the other file, and without its writer and its origin,
+    which an older file lacks."""
+    return text_of({**asdict(step), "version": 0, "writer": None, "origin": ""})
 
 
 def _joined(left: dict[str, FactStep], right: dict[str, FactStep]) -> list[FactStep]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from memory_server.domain.embedding import Space
+from memory_server.domain.trust import UNKNOWN
 
 OWN: Final = "memory-server"
 """The source of what comes from a file of ours."""
@@ -91,7 +92,8 @@ class SpaceRecord(Space):
 class MemoryRecord:
     """A memory. `also` are own ids that it has had in other files, `tags` any JSON that somebody has written.
 
-    `person` is whose own it is, None that of nobody, here and below. `writer` is the person who alone has written it.
+    `person` is whose own it is, None that of nobody, here and below. `writer` is the person who alone has written it,
+    `origin` who said it first, as `domain.trust` has it.
 
     `vectors` are, of each model by its fingerprint, those of its parts in base64. `place` is where it stands in a
     source of another program, `FILE#HEADING`; without it it stands somewhere in the file.
@@ -113,6 +115,7 @@ class MemoryRecord:
     occurred_at: str | None = None
     person: str | None = None
     writer: str | None = None
+    origin: str = UNKNOWN
     history: tuple[Earlier, ...] = ()
     captured: Capture | None = None
     also: tuple[str, ...] = ()
@@ -148,6 +151,7 @@ class FactStep:
     changed_at: str = ""
     changed_by: str | None = None
     writer: str | None = None
+    origin: str = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +191,7 @@ class TurnRecord:
     created_by: str | None = None
     occurred_at: str | None = None
     person: str | None = None
+    origin: str = UNKNOWN
     also: tuple[str, ...] = ()
     origins: tuple[Origin, ...] = ()
     vectors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -254,6 +259,7 @@ class ShortTermRecord:
     created_at: str = ""
     created_by: str | None = None
     session: str | None = None
+    origin: str = UNKNOWN
     keywords: tuple[tuple[str, float], ...] | None = None
     captured: Capture | None = None
     also: tuple[str, ...] = ()
@@ -294,6 +300,7 @@ class LongTermRecord:
     judged_at: str | None = None
     slow: int = 0
     cooldown: int = 0
+    origin: str = UNKNOWN
     wakes: tuple[WakeRecord, ...] = ()
     id: str = ""
     origins: tuple[Origin, ...] = ()

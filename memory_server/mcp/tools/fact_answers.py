@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memory_server.answers.answer import Answer, field, made
+from memory_server.domain import trust
 from memory_server.domain.briefing.context import Said
 from memory_server.domain.fact import Fact, FactChange, Scope
 from memory_server.errors import Problem
@@ -28,7 +29,12 @@ WRITTEN = Answer(
     field("hidden_by?", str, description="a scope whose value a read without scope returns instead"),
 )
 _NOW = "key value scope=home.scope version tags? updated_at updated_by"
-FACT = Answer(Fact, _NOW, "created_at? created_by? access_count? accessed_at? expires_at?")
+FACT = Answer(
+    Fact,
+    _NOW,
+    "created_at? created_by? access_count? accessed_at? expires_at?",
+    field("origin?", trust.told_origin),
+)
 LISTED_FACT = Answer(
     Fact,
     _NOW,
@@ -36,6 +42,7 @@ LISTED_FACT = Answer(
     "created_by? access_count?",
     made("accessed_at?", _unsaid),
     "expires_at?",
+    field("origin?", trust.outside),
 )
 PAST_FACT = Answer(
     FactChange,

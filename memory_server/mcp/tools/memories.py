@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from memory_server.answers.answer import Answer, field, rounded
+from memory_server.domain import trust
 from memory_server.domain.caller import Caller
 from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, MemoryId, Similar
 from memory_server.domain.ranking import Hit, Why
@@ -142,6 +143,7 @@ RESULT = Answer(
     "hit.part?",
     field("hit.score", rounded),
     field("why?", REASONS),
+    field("origin?=hit.memory.origin", trust.outside),
     "hit.memory.superseded_by? hit.linked?",
 )
 """A hit, in few tokens: without what is empty, usual, or the caller's own."""
@@ -154,7 +156,9 @@ RESULTS = Answer(
 WHOLE = (
     "memory.id memory.content memory.type memory.tags memory.project memory.importance memory.created_at",
     "occurred_at?=memory.occurred_before memory.metadata memory.access_count memory.updated_at",
-    "memory.accessed_at memory.created_by memory.superseded_by? earlier?",
+    "memory.accessed_at memory.created_by memory.superseded_by?",
+    field("origin?=memory.origin", trust.told_origin),
+    "earlier?",
 )
 DETAILED = Answer(Detailed, *WHOLE)
 UPDATED = Answer(Updated, *WHOLE, field("similar?", SIMILAR), field("note?=same_as", _same))

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, ValidatorFunctionWrapHandler, WithJsonSchema, WrapValidator
 
 from memory_server.answers.answer import Answer, field, made, rounded
+from memory_server.domain import trust
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import Fact
 from memory_server.domain.turn import Turn, TurnDraft
@@ -84,6 +85,7 @@ SCORED_TURN = Answer(
     "turn.created_at",
     made("occurred_at?", _occurred_before),
     "turn.created_by",
+    field("origin?=turn.origin", trust.outside),
     field("score", rounded),
 )
 RETRIEVED = Answer(Retrieved, field("memories", SCORED_TURN), field("facts", LISTED_FACT), "note?", DEGRADED)

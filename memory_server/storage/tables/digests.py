@@ -17,13 +17,13 @@ def _notes(among: bool) -> str:
     return f"""
         SELECT
             'memory', id, content, ifnull(occurred_at, created_at) AS at, coalesce(project, ''), session, tags,
-            importance, access_count, person
+            importance, access_count, person, origin
         FROM memories
         WHERE type = 'observation' AND ifnull(occurred_at, created_at) < :before AND NOT replaced
             AND {_OF_OTHER_SESSIONS} {"AND id IN (SELECT value FROM json_each(:memories))" if among else ""}
             AND NOT EXISTS (SELECT 1 FROM digested AS d WHERE d.kind = 'memory' AND d.item_id = memories.id)
         UNION ALL
-        SELECT 'turn', id, summary, ifnull(occurred_at, created_at), project, session, '[]', 5, 0, person
+        SELECT 'turn', id, summary, ifnull(occurred_at, created_at), project, session, '[]', 5, 0, person, origin
         FROM turns
         WHERE ifnull(occurred_at, created_at) < :before AND trim(summary) <> '' AND {STORED}
             AND {_OF_OTHER_SESSIONS} {"AND id IN (SELECT value FROM json_each(:turns))" if among else ""}

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from memory_server.domain import fact_text
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import Action, Fact, FactDraft, Headline, Home, tagged
 from memory_server.storage import fact_rows
@@ -122,11 +123,11 @@ class WritableFacts(Facts):
             f"""
             INSERT INTO main.facts
                 (scope, owner, key, value, tags, version, created_at, updated_at, expires_at,
-                 created_by, updated_by, session, writer)
+                 created_by, updated_by, session, writer, origin)
             VALUES (
                 CAST(:scope AS text), CAST(:owner AS text), CAST(:key AS text), :value, :tags,
                 (SELECT coalesce(max(version), 0) + 1 FROM fact_history WHERE {_OF_KEY}),
-                :now, :now, :expires_at, :author, :author, :session, :writer
+                :now, :now, :expires_at, :author, :author, :session, :writer, :origin
             )
             RETURNING {fact_rows.FACT}
             """,
@@ -141,6 +142,7 @@ class WritableFacts(Facts):
                 "author": caller.author,
                 "session": caller.session,
                 "writer": self.tx.owner,
+                "origin": _origin(draft, caller),
             },
         )
         fact = fact_rows.fact(row)
@@ -150,11 +152,12 @@ class WritableFacts(Facts):
     def replace(self, fact: Fact, draft: FactDraft, expires_at: str | None, caller: Caller) -> Fact:
         """Write a new version of the fact; the old value is in the history already."""
         value, tags = fact_rows.as_json(draft.value), fact_rows.as_json(draft.tags)
+        origin = _origin(draft, caller)
         self.tx.send(
             """
             UPDATE main.facts
             SET value = :value, tags = :tags, version = :version, updated_at = :now, expires_at = :expires_at,
-                updated_by = :author, session = :session, writer = :writer
+                updated_by = :author, session = :session, writer = :writer, origin = :origin
             WHERE id = :id
             """,
             {
@@ -166,6 +169,7 @@ class WritableFacts(Facts):
                 "author": caller.author,
                 "session": caller.session,
                 "writer": self.tx.owner,
+                "origin": origin,
                 "id": fact.id,
             },
         )
@@ -179,6 +183,7 @@ class WritableFacts(Facts):
             expires_at=expires_at,
             updated_by=caller.author,
             writer=self.tx.owner,
+            origin=origin,
         )
 
     def delete(self, fact: Fact, caller: Caller) -> None:
@@ -212,3 +217,7 @@ class WritableFacts(Facts):
     def _remove(self, fact: Fact, action: Action, moment: str, client: str | None) -> None:
         self.tx.send("DELETE FROM main.facts WHERE id = :id", {"id": fact.id})
         WritableFactHistory(self.tx).explain(fact, action, moment, client)
+
+
+def _origin(draft: FactDraft, caller: Caller) -> str:
+    return draft.origin or caller.stamp(fact_text.value_of(draft.value))

@@ -12,12 +12,13 @@ from memory_server.domain.long_term import (
     Order,
     Watch,
 )
+from memory_server.storage.memory_rows import STANDS
 from memory_server.storage.short_term import ConversationId
 from memory_server.storage.statements import Statements
 
 _COLUMNS = """
     id, name, prompt, "trigger", created_context, updated_context, created_at, updated_at, fired_at, fired_count,
-    error, failures, quarantined_until, cooldown
+    error, failures, quarantined_until, cooldown, origin
 """
 
 _WATCH = """
@@ -105,12 +106,13 @@ class LongTerm:
         )
 
     def watches(self, conversation: ConversationId) -> list[Watch]:
-        """Return what is to be evaluated: what was evaluated longest ago, then what was slow, last what failed."""
+        """Return what is to be evaluated: what was evaluated longest ago, then what was slow, last what failed. Nothing
+        that somebody outside has written and no person has confirmed."""
         rows = self.tx.rows(
             f"""
             SELECT {_WATCH}
             FROM long_term_memories
-            WHERE conversation_id = :conversation
+            WHERE conversation_id = :conversation AND {STANDS}
             ORDER BY failures > 0, slow, judged_at NULLS FIRST, id
             """,
             {"conversation": conversation},
@@ -138,8 +140,10 @@ class WritableLongTerm(LongTerm):
             """
             INSERT INTO main.long_term_memories
                 (conversation_id, name, prompt, "trigger", created_context, cooldown, created_at, judged_at, created_by,
-                 session)
-            VALUES (:conversation, :name, :prompt, :trigger, :context, :cooldown, :now, :now, :author, :session)
+                 session, origin)
+            VALUES (
+                :conversation, :name, :prompt, :trigger, :context, :cooldown, :now, :now, :author, :session, :origin
+            )
             """,
             {
                 "conversation": conversation,
@@ -151,6 +155,7 @@ class WritableLongTerm(LongTerm):
                 "now": self.tx.now,
                 "author": caller.author,
                 "session": caller.session,
+                "origin": caller.stamp(draft.prompt),
             },
         )
 
@@ -161,7 +166,7 @@ class WritableLongTerm(LongTerm):
             UPDATE main.long_term_memories
             SET prompt = coalesce(:prompt, prompt), "trigger" = coalesce(:trigger, "trigger"),
                 updated_context = coalesce(:context, updated_context), updated_at = :now,
-                cooldown = coalesce(:cooldown, cooldown),
+                cooldown = coalesce(:cooldown, cooldown), origin = coalesce(:origin, origin),
                 error = CASE WHEN :trigger IS NULL THEN error END,
                 failures = CASE WHEN :trigger IS NULL THEN failures ELSE 0 END,
                 quarantined_until = CASE WHEN :trigger IS NULL THEN quarantined_until END
@@ -173,6 +178,7 @@ class WritableLongTerm(LongTerm):
                 "trigger": change.trigger,
                 "context": change.updated_context,
                 "cooldown": change.cooldown,
+                "origin": change.origin,
                 "now": self.tx.now,
             },
         )

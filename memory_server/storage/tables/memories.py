@@ -9,7 +9,7 @@ from memory_server.domain.memory import Memory, MemoryDraft, MemoryId, MemoryTyp
 from memory_server.errors import Mend, NotFound
 from memory_server.storage import memory_rows
 from memory_server.storage.json_text import as_json, from_json
-from memory_server.storage.memory_rows import LASTING
+from memory_server.storage.memory_rows import LASTING, STANDS
 from memory_server.storage.statements import Statements
 
 _COLUMNS: Final = memory_rows.columns("julianday")
@@ -73,7 +73,8 @@ class Memories:
         return {id for (id,) in rows}
 
     def newest_current(self, project: str, type: MemoryType, limit: int) -> list[Memory]:
-        """Return the current memories of a project and type, by the moment at which they occurred, the latest first."""
+        """Return the current memories of a project and type that may be said unasked, by the moment at which they
+        occurred, the latest first."""
         return self._newest_current(project, [type], limit)
 
     def newest_of(self, project: str, limit: int) -> list[Memory]:
@@ -103,7 +104,7 @@ class Memories:
                 SELECT id, ifnull(occurred_at, created_at) AS at
                 FROM memories
                 WHERE {"project = :project" if project else "project IS NULL"} AND type = '{type.value}'
-                    AND NOT replaced AND {LASTING}
+                    AND NOT replaced AND {LASTING} AND {STANDS}
                 ORDER BY ifnull(occurred_at, created_at) DESC, id DESC
                 LIMIT :limit
             ) AS latest

@@ -285,6 +285,7 @@ class WritableShortTerm(ShortTerm):
                 "created_by": caller.author,
                 "session": caller.session,
                 "keyed": keywords is not None,
+                "origin": caller.stamp(text),
             },
         )
         if keywords is not None:

@@ -5,12 +5,15 @@ from dataclasses import dataclass
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.turn import Turn, TurnDraft, TurnKinds
+from memory_server.storage.memory_rows import STANDS
 from memory_server.storage.statements import Statements
 
 STORED = "transcript = 0"
 """The clause for turns that somebody has stored: none that was read from a transcript."""
 
-_COLUMNS = "id, message, summary, project, created_at, created_by, ifnull(occurred_at, created_at), session"
+_COLUMNS = (
+    "id, message, summary, project, created_at, created_by, ifnull(occurred_at, created_at), session, origin"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +75,12 @@ class Turns:
         return TurnKinds(*map(bool, self.tx.one(f"SELECT {of_kind.format(0)}, {of_kind.format(1)}")))
 
     def newest(self, project: str, limit: int) -> list[Turn]:
-        """Return the stored turns of a project for which no digest stands, the latest first."""
+        """Return the stored turns of a project that may be said unasked and that no digest tells, the latest first."""
         rows = self.tx.rows(
             f"""
             SELECT {_COLUMNS}
             FROM turns AS t
-            WHERE project = :project AND {STORED} AND NOT EXISTS (
+            WHERE project = :project AND {STORED} AND {STANDS} AND NOT EXISTS (
                 SELECT 1
                 FROM digested AS d
                 JOIN memories AS m ON m.id = d.digest_id
@@ -106,5 +109,6 @@ class WritableTurns(Turns):
                 "created_by": caller.author,
                 "occurred_at": draft.occurred_at,
                 "person": self.tx.owner,
+                "origin": caller.stamp(f"{draft.summary}\n{draft.message}"),
             },
         )

@@ -130,7 +130,9 @@ def _follow_long_term(run: Run, tx: WriteTx, local: LongTermRecord, record: Long
         run.conflicts.append(_two_of_a_name(record, "the one here stays"))
         return Outcome.CHANGED_HERE
     run.did(Did.CHANGED, "long_term", id, local)
-    changed = replace(local, prompt=record.prompt, trigger=record.trigger, updated_at=tx.now)
+    changed = replace(
+        local, prompt=record.prompt, trigger=record.trigger, updated_at=tx.now, origin=record.origin
+    )
     origins.insert(tx, "long_term", writing.put_long_term(tx, changed), [origin], run.place(record))
     return Outcome.UPDATED
 

@@ -2,9 +2,10 @@
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from memory_server.domain import trust
 from memory_server.domain.caller import OWNED
 from memory_server.domain.event import Did, Step
 from memory_server.domain.exchange.edited import Text, pairs
@@ -17,6 +18,7 @@ from memory_server.domain.exchange.records import (
     MemoryRecord,
     Origin,
     Record,
+    ShortTermRecord,
     TurnRecord,
 )
 from memory_server.domain.project import default_conversation
@@ -134,6 +136,21 @@ class Run:
         """Remember what is done to a thing; `before` is the record that it was, or the JSON of `Step.before`."""
         text = before if before is None or isinstance(before, str) else own.line(before)
         self.steps.append(Step(did, kind, item, text))
+
+    def stamped(self, record: Record) -> Record:
+        """Return a record of another program with its origin: the source, or what the client has read outside."""
+        match record:
+            case MemoryRecord() | TurnRecord() | ShortTermRecord() | LongTermRecord():
+                return replace(record, origin=self._stamp("\n".join(texts_of(record))))
+            case FactRecord():
+                steps = [replace(step, origin=self._stamp(str(step.value))) for step in record.steps]
+                return replace(record, steps=tuple(steps))
+            case _:
+                return record
+
+    def _stamp(self, text: str) -> str:
+        stamp = self.filing.caller.stamp(text)
+        return stamp if trust.waits(stamp) else trust.of_format(self.source)
 
     def told(self) -> list[str]:
         """Return the conflicts since the last call."""

@@ -22,7 +22,7 @@ def take_turn(run: Run, tx: WriteTx, record: TurnRecord) -> Outcome:
         return _insert(run, tx, record) if id is None else Outcome.DELETED
     (local,) = reading.turns(tx, [id])
     if not run.own:
-        result = replace(local, message=record.message, summary=record.summary)
+        result = replace(local, message=record.message, summary=record.summary, origin=record.origin)
         return items.change(run, tx, id, local, record, result)
     return items.reconcile(
         run, tx, id, local, replace(reconcile.turns(local, record), created_at=local.created_at)
@@ -39,7 +39,7 @@ def take_short_term(run: Run, tx: WriteTx, record: ShortTermRecord) -> Outcome:
         return _insert(run, tx, record) if id is None else Outcome.DELETED
     (local,) = reading.short_term(tx, [id])
     if not run.own:
-        result = replace(local, text=record.text, keywords=record.keywords)
+        result = replace(local, text=record.text, keywords=record.keywords, origin=record.origin)
         return items.change(run, tx, id, local, record, result)
     return items.reconcile(
         run, tx, id, local, replace(reconcile.short_term(local, record), created_at=local.created_at)

@@ -1,0 +1,198 @@
+"""Sketches of texts: salted hashes of their words and pairs of words, which tell how much of another text stands other.
+
+A sketch holds no word. Words are cut to their stems, so that "deploys" is found as "deploying"; of Chinese each two
+characters that stand together are a word. What stands in one place of a long text counts, not what is spread over it.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory_server.language import sentences
+from memory_server.language.query import ENGLISH_STOP_WORDS
+from memory_server.language.text import HAN, fold
+
+Hashes = NDArray[np.uint32]
+Flags = NDArray[np.bool_]
+
+BLOCK: Final = 64
+"""Words of a place. What stands in two places side by side stands together."""
+
+ENOUGH: Final = 4
+"""Words of a text that is compared: of less nothing can be told."""
+
+STEM: Final = 6
+"""Letters of a word that count."""
+
+
+class Least(NamedTuple):
+    """The least share of words, or else of pairs, with which a text comes from another one."""
+
+    words: float
+    pairs: float
+
+
+OF_WHOLE: Final = Least(0.7, 0.3)
+OF_SENTENCE: Final = Least(0.9, 0.6)
+"""More than of a whole text: of several sentences one is more often like another text by chance."""
+
+OF_FEW: Final = Least(1.0, 1.0)
+"""Of a text of less than ENOUGH words."""
+
+_RUN = re.compile(rf"[{HAN}]+|[^\W_{HAN}]+(?:['’][^\W\d_{HAN}]+)?")
+_HAN = re.compile(f"[{HAN}]")
+_ENDING = re.compile(r"(?<=[a-z]{3})(?:ments?|ations?|ions?|ings?|edly|ed|ers?|ly|es|s|e|y)$")
+_STOPS: Final = ENGLISH_STOP_WORDS | frozenset(
+    "always never must shall should all any every each please may might will would use used using user users".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """The hashes in their order, each with the place in which it stands; both of the shape (hashes,)."""
+
+    hashes: Hashes
+    places: NDArray[np.uint16]
+
+    @property
+    def size(self) -> int:
+        """Return its bytes."""
+        return self.hashes.nbytes + self.places.nbytes
+
+
+@dataclass(frozen=True, slots=True)
+class Needle:
+    """A text that is looked for in sketches: its words and its pairs in their order, and where its sentences begin."""
+
+    words: Hashes
+    pairs: Hashes
+    starts: tuple[int, ...] = (0,)
+
+    def parts(self) -> Iterator[tuple[slice, Least]]:
+        """Yield the places of the whole and of each sentence, with the least that must stand in another text."""
+        number = len(self.words)
+        yield slice(0, number), OF_WHOLE if number >= ENOUGH else OF_FEW
+        if len(self.starts) > 1:
+            for start, end in zip(self.starts, (*self.starts[1:], number), strict=True):
+                if end - start > ENOUGH:
+                    yield slice(start, end), OF_SENTENCE
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The words and pairs of a needle that stand in a sketch: flags of the shape (words,) and (pairs,)."""
+
+    words: Flags
+    pairs: Flags
+
+    @property
+    def share(self) -> float:
+        """Return the share of the words."""
+        return float(self.words.mean()) if len(self.words) else 0.0
+
+    def reaches(self, part: slice, least: Least) -> bool:
+        """True if so much of a part stands other."""
+        words, pairs = self.words[part], self.pairs[part.start : part.stop - 1]
+        if not len(words):
+            return False
+        enough_words = words.mean() >= least.words
+        if len(words) < ENOUGH:
+            return bool(enough_words and pairs.all() and len(pairs))
+        return bool(enough_words or (len(pairs) and pairs.mean() >= least.pairs))
+
+
+def sketch(text: str, salt: int) -> Sketch:
+    """Return the sketch of a text."""
+    words = list(_words(text))
+    hashed = [_hash(salt, word) for word in words] + [
+        _hash(salt, first, second) for first, second in pairwise(words)
+    ]
+    place = [number // BLOCK for number in range(len(words))]
+    hashes = np.array(hashed, np.uint32)
+    places = np.array(place + place[:-1], np.uint32).astype(np.uint16)
+    order = np.argsort(hashes, kind="stable")
+    return Sketch(hashes[order], places[order])
+
+
+def needle(text: str, salt: int) -> Needle:
+    """Return a text as something to look for, each sentence by itself."""
+    words: list[str] = []
+    starts = []
+    for sentence in sentences.split(text):
+        starts.append(len(words))
+        words += _words(sentence)
+    pairs = [_hash(salt, first, second) for first, second in pairwise(words)]
+    return Needle(
+        np.array([_hash(salt, word) for word in words], np.uint32),
+        np.array(pairs, np.uint32),
+        tuple(dict.fromkeys(starts)),
+    )
+
+
+def match(sought: Needle, source: Sketch) -> Match:
+    """Return what of a text stands anywhere in another one."""
+    first, end = _found(sought, source)
+    return _flags(sought, end > first)
+
+
+def overlap(sought: Needle, source: Sketch) -> Match | None:
+    """Return what of a text stands together in another one, where that is so much of it, or of a sentence of it, that
+    it comes from there; else None."""
+    first, end = _found(sought, source)
+    anywhere = _flags(sought, end > first)
+    both = np.zeros(len(first), bool)
+    for part, least in sought.parts():
+        if not anywhere.reaches(part, least):
+            continue
+        chosen = np.zeros(len(first), bool)
+        chosen[part] = True
+        chosen[len(sought.words) + part.start : len(sought.words) + part.stop - 1] = True
+        wide = max(1, -(-(part.stop - part.start) // BLOCK))
+        together = _together(first, np.where(chosen, end, first), source.places, wide)
+        if _flags(sought, together).reaches(part, least):
+            both |= together
+    return _flags(sought, both) if both.any() else None
+
+
+def _found(sought: Needle, source: Sketch) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return where each word and each pair begins and ends among the hashes."""
+    hashes = np.concatenate([sought.words, sought.pairs])
+    return np.searchsorted(source.hashes, hashes, "left"), np.searchsorted(source.hashes, hashes, "right")
+
+
+def _flags(sought: Needle, stands: Flags) -> Match:
+    return Match(stands[: len(sought.words)], stands[len(sought.words) :])
+
+
+def _together(first: NDArray[np.intp], end: NDArray[np.intp], places: NDArray[np.uint16], wide: int) -> Flags:
+    """Return what stands in the two neighbouring places, each of so many blocks, that have most of it."""
+    counts = end - first
+    if not counts.any():
+        return np.zeros(len(counts), bool)
+    numbers = np.repeat(np.arange(len(counts)), counts)
+    offsets = np.arange(len(numbers)) - np.repeat(np.cumsum(counts) - counts, counts)
+    at = places[first[numbers] + offsets].astype(np.int64) // wide
+    windows = np.concatenate([at, at + 1])
+    keys = np.unique(windows * len(counts) + np.concatenate([numbers, numbers]))
+    best = np.bincount(keys // len(counts)).argmax()
+    stands = np.zeros(len(counts), bool)
+    stands[keys[keys // len(counts) == best] % len(counts)] = True
+    return stands
+
+
+def _words(text: str) -> Iterator[str]:
+    """Yield the stems of the words that tell something; of Chinese each two characters that stand together."""
+    for run in _RUN.findall(fold(text)):
+        if _HAN.match(run):
+            yield from (run[place : place + 2] for place in range(len(run) - 1))
+        elif run not in _STOPS:
+            yield _ENDING.sub("", run)[:STEM]
+
+
+def _hash(salt: int, *words: str) -> int:
+    return hash((salt, *words)) & 0xFFFFFFFF

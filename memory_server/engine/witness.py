@@ -1,0 +1,168 @@
+"""Knows of the sessions that hooks see what the user said and what tools returned, and so who said a text first.
+
+It keeps sketches, in the memory of the engine alone, for hours at most; never a text. What an engine has not heard it
+does not know: of a session that it did not see from its start, it calls nothing inferred.
+"""
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from memory_server.domain import sketch, trust
+from memory_server.hook.event import Event, Name
+from memory_server.hook.written import OURS
+from memory_server.project import Project
+
+MOST = 200
+"""Outputs, and as many prompts, that are remembered: the latest."""
+
+MOST_BYTES = 16_000_000
+"""Bytes of all sketches."""
+
+OLDEST = 12 * 3600.0
+"""Seconds after which a sketch is forgotten."""
+
+TOLD = 0.6
+"""Share of a text's words that stand in one prompt from which on the user has said it."""
+
+BESIDES = 3
+"""Words of an output in a text of the user from which on the text says more than the user did."""
+
+SILENT = frozenset(
+    ["Write", "Edit", "MultiEdit", "NotebookEdit", "apply_patch", "Task", "Agent", "TodoWrite"]
+)
+"""Tools that return what the model has written."""
+
+_FETCHES = re.compile(r"\b(?:curl|wget|gh|httpie|lynx|w3m|links|aria2c|Invoke-WebRequest|iwr)\b|://")
+_ADDRESS = re.compile(r"\bhttps?://[^\s'\"|;<>)]+")
+_TAG = re.compile(r"\s*<[a-zA-Z][\w-]*>")
+"""What a client has put before the model as if the user had said it begins with a tag."""
+
+START = frozenset(["startup", "clear"])
+"""The ways in which a session begins without anything that was said before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """A sketch of something that was said, and its origin."""
+
+    origin: str
+    sketch: sketch.Sketch
+    at: float
+
+
+@dataclass(slots=True)
+class Witness:
+    """`now` gives seconds, and `salt` is random. Several threads may call it."""
+
+    now: Callable[[], float]
+    salt: int
+    _utterances: list[Utterance] = field(default_factory=list)
+    _sessions: OrderedDict[str, bool] = field(default_factory=OrderedDict)
+    """The sessions, and the projects, that hooks have seen: True where all of one was seen."""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def hear(self, event: Event, project: Project) -> None:
+        """Take in what a hook tells."""
+        origin, text = _said(event)
+        with self._lock:
+            for name in filter(None, (event.session, project.key)):
+                is_start = event.name is Name.START and event.source in START
+                self._sessions[name] = is_start or self._sessions.get(name, False)
+                self._sessions.move_to_end(name)
+            while len(self._sessions) > MOST:
+                self._sessions.popitem(last=False)
+            if not text.strip():
+                return
+        text_sketch = sketch.sketch(text, self.salt)
+        with self._lock:
+            self._utterances.append(Utterance(origin, text_sketch, self.now()))
+            self._forget()
+
+    def stamp(self, session: str | None, project: Project) -> trust.Stamp:
+        """Return what stamps the texts of a session."""
+
+        def stamped(text: str) -> str:
+            with self._lock:
+                is_whole = self._sessions.get(session or "", self._sessions.get(project.key))
+                self._forget()
+                utterances = tuple(self._utterances)
+            sought = sketch.needle(text, self.salt)
+            return _origin(sought, utterances) or (trust.INFERRED if is_whole else trust.UNKNOWN)
+
+        return stamped
+
+    def _forget(self) -> None:
+        """Forget the oldest."""
+        since = self.now() - OLDEST
+        latest: list[Utterance] = []
+        room, of_user, of_tools = MOST_BYTES, MOST, MOST
+        for utterance in reversed(self._utterances):
+            is_of_user = utterance.origin == trust.TOLD
+            of_user, of_tools = of_user - is_of_user, of_tools - (not is_of_user)
+            room -= utterance.sketch.size
+            if utterance.at >= since and room >= 0 and (of_user if is_of_user else of_tools) >= 0:
+                latest.append(utterance)
+        self._utterances = latest[::-1]
+
+
+def _origin(sought: sketch.Needle, utterances: Sequence[Utterance]) -> str | None:
+    """Return who said a text; None where nobody did who was heard."""
+    if not len(sought.words):
+        return None
+    prompts = [sketch.match(sought, prompt.sketch) for prompt in utterances if prompt.origin == trust.TOLD]
+    of_user = max(prompts, key=lambda match: match.share, default=None)
+    least = TOLD if len(sought.words) >= sketch.ENOUGH else 1.0
+    is_told = of_user is not None and of_user.share >= least
+    shares: dict[str, float] = {}
+    for output in utterances:
+        overlap = None if output.origin == trust.TOLD else sketch.overlap(sought, output.sketch)
+        if overlap is None:
+            continue
+        if of_user is not None and is_told and (overlap.words & ~of_user.words).sum() < BESIDES:
+            continue
+        shares[output.origin] = max(overlap.share, shares.get(output.origin, 0.0))
+    outside = [origin for origin in shares if trust.waits(origin)]
+    if outside:
+        return max(outside, key=shares.__getitem__)
+    if is_told:
+        return trust.TOLD
+    return trust.SEEN if shares else None
+
+
+def _said(event: Event) -> tuple[str, str]:
+    """Return what was said at an event, with its origin; '' where nothing was."""
+    match event.name:
+        case Name.PROMPT if not _TAG.match(event.prompt):
+            return trust.TOLD, event.prompt
+        case Name.WROTE if (origin := origin_of(event.tool, event.arguments)) is not None:
+            return origin, event.output
+        case _:
+            return trust.UNKNOWN, ""
+
+
+def origin_of(tool: str, arguments: Mapping[str, object]) -> str | None:
+    """Return the origin of what a tool returns; None where it says nothing new."""
+    if tool in SILENT:
+        return None
+    if tool.startswith("mcp__"):
+        server = tool.split("__")[1]
+        return None if server in OURS else trust.of_server(server)
+    if tool == "WebSearch":
+        return trust.of_web("search")
+    command = " ".join(value for value in arguments.values() if isinstance(value, str))
+    if tool == "WebFetch" or _FETCHES.search(command if tool in ("Bash", "shell", "exec_command") else ""):
+        return trust.of_web(_host(command))
+    return trust.SEEN
+
+
+def _host(text: str) -> str:
+    """Return the host of the first address in a text; '' where it has none."""
+    address = _ADDRESS.search(text)
+    try:
+        return (urlsplit(address[0]).hostname if address else None) or ""
+    except ValueError:
+        return ""
