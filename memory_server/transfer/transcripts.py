@@ -35,10 +35,10 @@ class TranscriptService:
     def source(self, path: Path) -> Source:
         """Return what a transcript, or all of a folder, have more than was read of them: from their last turn on.
 
-        Sessions that their client changes afterwards are read whole.
+        Sessions that their client changes afterwards are read whole, and what they have no more ends.
         """
         if sessions.fits(path):
-            return Source(transcripts.NAME, lambda: sessions.records(path), str(path))
+            return Source(transcripts.NAME, lambda: sessions.records(path), str(path), ends=self.one_machine)
         return Source(transcripts.NAME, lambda: self._unread(path), str(path), ends=False)
 
     def _unread(self, path: Path) -> Iterator[TurnRecord]:
