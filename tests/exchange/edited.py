@@ -127,6 +127,14 @@ EDITS: dict[str, Callable[[Path], None]] = {
     "jsonl": _jsonl,
     "csv": _replaced(("Port 5433", "Port 5434"), ("周五不发布;;;;\n", "")),
     "letta": _by_key(_letta),
+    "mem0": _by_sql(
+        """
+        INSERT INTO history SELECT 'u', memory_id, new_memory, 'The staging database listens on port 6001', 'UPDATE',
+            created_at, '2026-11-27T08:00:00.000000+00:00', 0, actor_id, role FROM history WHERE event = 'UPDATE';
+        INSERT INTO history SELECT 'd', memory_id, new_memory, NULL, 'DELETE', created_at,
+            '2026-11-27T08:00:01.000000+00:00', 1, actor_id, role FROM history WHERE new_memory LIKE '周五%';
+        """
+    ),
     "text": _replaced(("渡轮九点出发", "渡轮十点出发"), ("The ferry leaves at nine.\n\n", "")),
 }
 """By the name of the format."""

@@ -334,6 +334,15 @@ def letta(folder: Path) -> Path:
     )
 
 
+def mem0(folder: Path) -> Path:
+    """Written by mem0ai 2.2.1 with qdrant in files and a stub embedder: three `add`, an `update`, a `delete`."""
+    store = folder / "qdrant/collection/memories"
+    store.mkdir(parents=True)
+    for name, database in (("history.sql", folder / "history.db"), ("points.sql", store / "storage.sqlite")):
+        _database(database, (FIXTURES / "mem0" / name).read_text(encoding="utf-8"))
+    return folder / "history.db"
+
+
 def text(folder: Path) -> Path:
     return _text(folder / "notes.txt", "The ferry leaves at nine.\n\n渡轮九点出发，\n周日不开。\n")
 
@@ -355,6 +364,7 @@ SOURCES: dict[str, Callable[[Path], Path]] = {
     "jsonl": jsonl,
     "csv": csv,
     "letta": letta,
+    "mem0": mem0,
     "text": text,
 }
 """By the name of the format."""

@@ -421,3 +421,51 @@ def test_a_file_of_claude_code_that_changes_changes_its_memory(
     )
     assert "Releases are on Mondays at noon. See [[nothing]]." in contents(sqlite, db)
     assert len(contents(sqlite, db)) == 3
+
+
+def test_mem0(tmp_path: Path, taken: Taken, sqlite: Sqlite, exported: Callable[..., str]) -> None:
+    """What it says and has said is in its history, who said it in the payloads: what `get_all` answered of the same."""
+    db = tmp_path / "memory.db"
+    taken(db, sources.mem0(tmp_path))
+    assert [
+        {name: row[name] for name in ("content", "tags", "metadata", "created_at")}
+        for row in memories(sqlite, db)
+    ] == [
+        {
+            "content": "The staging database listens on port 6000",
+            "tags": '["staging"]',
+            "metadata": '{"role": "user", "category": "infra", "user_id": "ada"}',
+            "created_at": "2026-11-26T21:41:04.304Z",
+        },
+        {
+            "content": "周五不发布，发布在周二上午十点。",
+            "tags": "[]",
+            "metadata": '{"role": "user", "user_id": "ada", "agent_id": "planner"}',
+            "created_at": "2026-11-26T21:41:04.316Z",
+        },
+    ]
+    lines = map(json.loads, exported(db).splitlines())
+    (changed,) = (line for line in lines if line.get("history"))
+    assert [(past["content"], past["replaced_at"]) for past in changed["history"]] == [
+        ("The staging database listens on port 5433", "2026-11-26T21:41:04.344Z")
+    ]
+
+
+def test_a_pickle_of_mem0_runs_nothing(tmp_path: Path, taken: Taken) -> None:
+    history = sources.mem0(tmp_path)
+    mark = tmp_path / "mark"
+    hostile = [
+        f"cpathlib\nPath\n(S'{mark}'\ntR.".encode(),
+        f"cos\nsystem\n(S'touch {mark}'\ntR.".encode(),
+        b"cqdrant_client.http.models.models\nPointStruct.__init__\n.",
+        b"\x80\x04]" + b"(" * 50_000,
+        b"",
+        b"no pickle",
+    ]
+    connection = sqlite3.connect(next(tmp_path.rglob("storage.sqlite")))
+    connection.executemany("INSERT INTO points VALUES (?, ?)", enumerate(hostile))
+    connection.commit()
+    connection.close()
+    (told,) = taken(tmp_path / "memory.db", history)["sources"]
+    assert (told["counts"]["memory"], told["counts"]["refused"]) == ({"added": 2}, {"refused": len(hostile)})
+    assert not mark.exists()
