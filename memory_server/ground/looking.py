@@ -49,8 +49,10 @@ class _Look:
         if self.budget.is_spent:
             return self.unknown(anchor)
         if not anchor.name:
-            exists = self.tree.exists(anchor.path)
-            return self._verdict(anchor, State.SAME, anchor.path, 0) if exists else None
+            if not self.tree.exists(anchor.path):
+                return None
+            is_inside = self.tree.is_inside(anchor.path.rpartition("/")[0])
+            return self._verdict(anchor, State.SAME, anchor.path, 0) if is_inside else self.unknown(anchor)
         if anchor.path not in self._sources:
             self._sources[anchor.path] = self.tree.read(anchor.path)
         source = self._sources[anchor.path]

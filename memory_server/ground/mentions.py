@@ -71,7 +71,7 @@ _IN_UNITS = {
 _PLACE = re.compile(r"(?i)(?:\blines?|#|第|[-–~]) ?$")
 """Before a number that says where, not how much."""
 
-_CLAUSE = re.compile(r"[.;!?](?=\s|$)|[。；！？\n()（）]")
+_CLAUSE = re.compile(r"[.;!?](?=\s|$)|[。；！？\n]")
 _WORD = re.compile(r"[A-Za-z_$](?:[\w$-]|'[a-z])*|[\u4e00-\u9fff]+", re.ASCII)
 _STOP = frozenset(
     "a an and are as at be but by for from has have in into is it its now of on or our so than that the their then"
@@ -168,7 +168,7 @@ def _names(text: str) -> Iterator[str]:
         call = re.sub(r"\([^()]*\)$", "", (match[1] or "").strip())
         if _IN_MARKS.fullmatch(call):
             yield call
-    for match in _NAME.finditer(text):
+    for match in _NAME.finditer(_PATH.sub(lambda match: " " if "/" in _plain(match[0]) else match[0], text)):
         name = match[0]
         if len(name) > 3 and name.casefold() not in _BRANDS and not _DOMAIN.search(name):
             yield name

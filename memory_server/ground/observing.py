@@ -44,7 +44,7 @@ def observe(
     note = mentions(text, main.remote() if main else None)
     if not (note.paths or note.names or note.plain or note.pairs):
         return ()
-    observing = _Observation(tree, folder, Budget(seconds), *tree.head())
+    observing = _Observation(tree, folder.resolve(), Budget(seconds), *tree.head())
     anchors = observing.anchors(note, read)
     return tuple(anchors[:MOST_ANCHORS])
 
@@ -163,19 +163,15 @@ class _Observation:
         return {text: self._files(text, candidates) for text in texts}
 
     def _files(self, text: str, candidates: Sequence[str]) -> list[str]:
-        """Return the files that a path of a note names: from the root, from the folder, or by their last parts."""
-        if (path := self.tree.inside(self.folder / text)) and is_path(path) and self.tree.is_file(path):
-            direct = path
-        else:
-            direct = text
-        same = [path for path in candidates if path.casefold() in (text.casefold(), direct.casefold())]
-        if len(same) == 1 or direct in same:
-            return [direct if direct in same else same[0]]
-        if self.tree.is_file(direct):
-            return [direct]
+        """Return the files that a path of a note names: from the folder, from the root, or by their last parts."""
+        is_absolute = address.is_path(text)
+        for path in (self.tree.inside(self.folder / text), None if is_absolute else text):
+            same = [file for file in candidates if path and file.casefold() == path.casefold()]
+            spelled = path if path in same else same[0] if len(same) == 1 else path
+            if spelled and is_path(spelled) and self.tree.is_file(spelled):
+                return [spelled]
         parts = text.strip("/").split("/")
-        shorter = range(len(parts) - 1) if address.is_path(text) else range(1)
-        for first in shorter:
+        for first in range(len(parts) - 1) if is_absolute else (0,):
             end = "/" + "/".join(parts[first:]).casefold()
             ending = [
                 path for path in candidates if f"/{path}".casefold().endswith(end) and self.tree.is_file(path)

@@ -75,12 +75,14 @@ class Tree:
         sha256 = re.search(r"(?im)^\s*objectformat\s*=\s*sha256", _text(self.common / "config", MOST_BYTES))
         return listing(self.git, 32 if sha256 else 20, budget)
 
+    def at(self, path: str) -> str:
+        """Return the place of a path: never one outside, as an absolute path would be with `/`."""
+        return f"{self.root}/{path}"
+
     def is_file(self, path: str) -> bool:
         """True for a plain file inside of the tree."""
         try:
-            return self._is_inside(path.rpartition("/")[0]) and stat.S_ISREG(
-                os.lstat(self.root / path).st_mode
-            )
+            return self.is_inside(path.rpartition("/")[0]) and stat.S_ISREG(os.lstat(self.at(path)).st_mode)
         except (OSError, ValueError):
             return False
 
@@ -89,12 +91,12 @@ class Tree:
 
         A symbolic link is never followed.
         """
-        if not self._is_inside(path.rpartition("/")[0]) or (
+        if not self.is_inside(path.rpartition("/")[0]) or (
             not hasattr(os, "O_NOFOLLOW") and not self.is_file(path)
         ):
             return None
         try:
-            opened = os.open(f"{self.root}/{path}", _FLAGS)
+            opened = os.open(self.at(path), _FLAGS)
         except (OSError, ValueError):
             return None
         try:
@@ -111,21 +113,32 @@ class Tree:
     def exists(self, path: str) -> bool:
         """True if there is anything but a folder at this path, even what is never read."""
         try:
-            return not stat.S_ISDIR(os.lstat(self.root / path).st_mode)
+            return not stat.S_ISDIR(os.lstat(self.at(path)).st_mode)
         except (OSError, ValueError):
             return False
 
     def neighbours(self, path: str) -> list[str]:
         """Return the files of the folder of a path, those too that git does not know."""
         folder = path.rpartition("/")[0]
-        if not self._is_inside(folder):
+        if not self.is_inside(folder):
             return []
         try:
-            with os.scandir(self.root / folder) as entries:
+            with os.scandir(self.at(folder)) as entries:
                 names = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
         except OSError:
             return []
         return [f"{folder}/{name}" if folder else name for name in sorted(names)]
+
+    def is_inside(self, folder: str) -> bool:
+        """True if no part of this folder is a symbolic link, and it is not git's own."""
+        if not folder:
+            return True
+        if folder not in self._inside:
+            above, _, name = folder.rpartition("/")
+            self._inside[folder] = (
+                name not in ("..", ".", ".git") and self.is_inside(above) and _is_folder(self.at(folder))
+            )
+        return self._inside[folder]
 
     def inside(self, path: Path) -> str | None:
         """Return the path from the root of the tree, with "/"; None where it lies outside."""
@@ -133,17 +146,6 @@ class Tree:
             return Path(os.path.normpath(path)).relative_to(self.root).as_posix()
         except ValueError:
             return None
-
-    def _is_inside(self, folder: str) -> bool:
-        """True if no part of this folder is a symbolic link, and it is not git's own."""
-        if not folder:
-            return True
-        if folder not in self._inside:
-            above, _, name = folder.rpartition("/")
-            self._inside[folder] = (
-                name not in ("..", ".", ".git") and self._is_inside(above) and _is_folder(self.root / folder)
-            )
-        return self._inside[folder]
 
 
 def around(folder: Path) -> Tree | None:
@@ -164,7 +166,7 @@ def around(folder: Path) -> Tree | None:
     return None
 
 
-def _is_folder(path: Path) -> bool:
+def _is_folder(path: Path | str) -> bool:
     try:
         return stat.S_ISDIR(os.lstat(path).st_mode)
     except (OSError, ValueError):
