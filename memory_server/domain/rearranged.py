@@ -60,7 +60,7 @@ _AROUND = ("before", "joint", "after")
 
 def only_rearranged(left: str, right: str) -> bool:
     """True if two texts differ only in such an order."""
-    left, right = (text.strip(" .!。！").replace("，", ",") for text in (left, right))
+    left, right = (text.strip(" .,;!。！").replace("，", ",") for text in (left, right))
     return len(left) == len(right) and (
         _is_list(left, right)
         or _is_turned(left, right)
