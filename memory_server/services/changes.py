@@ -115,7 +115,10 @@ def _get(tx: Tx, id: ChangeId) -> Change:
     if change is None or change.action is ChangeAction.EXPIRED:
         event = tx.events.find(id.row) if id.origin in EVENTS else None
         if event is not None and event.undone_at is not None:
-            raise NotFound(f"{id} was undone already, at {event.undone_at[:16]} UTC.", Mend.LIST_CHANGES)
+            raise NotFound(
+                f"{id} was undone already, at {event.undone_at[:16].replace('T', ' ')} UTC.",
+                Mend.LIST_CHANGES,
+            )
         raise _gone(id)
     return change
 

@@ -59,7 +59,9 @@ class ThingService:
             case Kind.LONG_TERM:
                 return self.long_term.delete(handle.name, None, purge, caller)
             case Kind.IMPORT | Kind.FORGETTING:
-                raise Invalid(f"{handle} is done to many things at once: it can only be undone.")
+                raise Invalid(
+                    f"{handle} is of many things at once: only undo takes it back. Nothing was changed."
+                )
             case Kind.FACT:
                 remove = self.facts.purge if purge else self.facts.delete
                 _, forgotten = remove(handle.name, handle.scope, caller)

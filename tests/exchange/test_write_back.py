@@ -13,6 +13,7 @@ from memory_server.domain.change import ChangeFilter
 from memory_server.domain.memory import MemoryChange, MemoryDraft, MemoryId, MemoryType
 from memory_server.importing import corrected
 from memory_server.settings import Settings
+from tests.conftest import Servers, call, eventually
 from tests.exchange.conftest import Run
 
 TEXT = (
@@ -21,7 +22,6 @@ TEXT = (
 )
 CONTENT = "Releases are on Tuesdays\n\n**Why:** nobody works on Mondays"
 NEW = "Releases are on Thursdays\n\n**Why:** nobody works on Mondays"
-SOURCE = "SELECT content FROM memories ORDER BY id"
 
 
 @pytest.fixture
@@ -286,3 +286,26 @@ def test_only_memories_of_claude_code_in_a_file_are_written_back(
     done = run(services.settings.db, "import", notes, "--write-back")
     assert done.code == 2
     assert "a folder in which Claude Code keeps its memories" in " ".join(done.err.split())
+
+
+@pytest.mark.anyio
+async def test_a_running_server_writes_back_what_a_client_corrects(
+    server: Servers, run: Run, folder: Path
+) -> None:
+    path = folder / "release.md"
+
+    async def ends(with_text: str) -> None:
+        async def is_there() -> bool:
+            return with_text in path.read_text()
+
+        await eventually(is_there, f"{with_text} in the file")
+
+    assert run(server.db, "import", folder, "--write-back").code == 0
+    async with server() as client:
+        await call(client, "memory_update", id=1, content=NEW)
+        await ends("Releases are on Thursdays")
+        await call(client, "forget", refs=["m1"])
+        await ends("no longer holds")
+        await call(client, "forget", refs=["m1"], undo=True)
+        await ends("Releases are on Thursdays")
+    assert path.read_text().startswith(TEXT)
