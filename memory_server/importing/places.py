@@ -93,6 +93,9 @@ VARIABLES = {
 }
 """Variables of a server that name its file."""
 
+OPENCODE = "OPENCODE_DB"
+"""The variable that names the database of opencode."""
+
 LARGEST = 20 << 20
 """Bytes of a configuration that is read."""
 
@@ -117,11 +120,17 @@ def places(home: Path, environment: Mapping[str, str] = HERE) -> list[Place]:
         if environment.get(variable)
     }
     roots = [path.resolve() for path in (home, *moved.values())]
+    opencode = (
+        home / ".local/share/opencode" / environment.get(OPENCODE, "")
+    )  # a whole path takes the place of all
     paths: dict[tuple[str, str], dict[Path, list[float]]] = {}
     listed: set[Path] = set()
-    for program, what, path, pattern in _candidates(home, moved):
+    for program, what, path, pattern in (
+        *_candidates(home, moved),
+        ("opencode", "transcripts", opencode, ""),
+    ):
         real = path.resolve()
-        if real in listed or real in roots or not any(map(real.is_relative_to, roots)):
+        if real in listed or real in roots or not any(map(real.is_relative_to, (*roots, opencode.resolve()))):
             continue
         changed = [file.stat().st_mtime for file in _files(path, pattern)]
         if changed:

@@ -154,6 +154,9 @@ def test_sessions_are_listed_where_variables_move_them(home: Path, tmp_path: Pat
     listed = {place.program: place.paths for place in places(home, moved) if place.what == "transcripts"}
     assert listed["opencode"] == (disk / "data/opencode",)
     assert listed["Gemini CLI"] == (disk / "gemini/.gemini/tmp",)
+    apart = (disk / "data/opencode/opencode.db").rename(disk / "sessions.db")
+    placed = {place.program: place.paths for place in places(home, {"OPENCODE_DB": str(apart)})}
+    assert placed["opencode"] == (apart,)
     assert listed["Cursor"] == (disk / "config/Cursor/User", disk / "cursor/projects")
 
 

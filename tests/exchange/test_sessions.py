@@ -17,12 +17,18 @@ import pytest
 
 from memory_server import app
 from memory_server.app import Services
+from memory_server.domain.caller import Caller
 from memory_server.domain.exchange.records import Refusal, TurnRecord
+from memory_server.domain.memory import MemoryDraft, MemoryType
 from memory_server.errors import Unavailable
 from memory_server.importing import sessions
+from memory_server.services.recall import RecallWish
 from memory_server.settings import Settings
 from tests.exchange import sources
 from tests.exchange.test_transcripts import TOKEN, texts, took
+from tests.hook.model_stub import model_stub
+from tests.hook.test_clients import carry_out, surroundings
+from tests.outside import program
 
 EXPORTER = "user: Fix the invoice exporter: it must round half up"
 DONE = (
@@ -65,6 +71,19 @@ def test_sessions_of_opencode(services: Services, tmp_path: Path) -> None:
     assert (turn.project, turn.session) == ("shop", "ses_de64b3f53ffet6AyB9a839Itre")
     assert (turn.created_by, turn.created_at) == ("opencode (transcript)", "2026-11-26T21:13:26.290Z")
     assert turn.file == str(path / "opencode.db/ses_de64b3f53ffet6AyB9a839Itre")
+
+
+@pytest.mark.outside
+def test_a_session_that_the_real_opencode_writes_now(services: Services, tmp_path: Path) -> None:
+    program("opencode")
+    project = tmp_path / "shop"
+    project.mkdir()
+    with model_stub() as stub:
+        stub.calls = [("bash", {"command": "echo 2 failed; exit 3", "description": "Run the tests"})]
+        carry_out(["opencode", "run", "Repair"], project, surroundings("opencode", tmp_path / "home", stub))
+    took(services, tmp_path / "home/.local/share/opencode")
+    assert texts(services) == ["user: Repair", "assistant: done\ndone\n$ echo 2 failed; exit 3 (exit 3)"]
+    assert services.turns.get(2).project == "shop"
 
 
 def test_sessions_of_gemini_cli(services: Services, tmp_path: Path) -> None:
@@ -201,6 +220,23 @@ def test_sessions_that_opencode_wrote_into_files(tmp_path: Path) -> None:
         put(f"part/{message}/{id}.json", data, id=id, messageID=message)
     connection.close()
     assert [(turn.message, turn.project, turn.created_at) for turn in of(tmp_path / "old")] == expected
+
+
+def test_recall_has_sessions_below_what_was_stored(services: Services, tmp_path: Path) -> None:
+    took(services, sources.opencode(tmp_path))
+    services.queue.work()
+    question = "On which port does the billing service listen?"
+
+    def answer() -> list[str]:
+        return services.recall.recall(question, (), 800, RecallWish(), Caller()).answer.text.split("\n")
+
+    (line,) = (line for line in answer() if "listens on port 7443" in line)
+    assert line.startswith("2026-11-26, session ses_de64: assistant: ")
+    memory = MemoryDraft("The billing service moved to port 8080 last week", MemoryType.DECISION)
+    services.memories.store(memory, None, Caller())
+    first, *others = answer()
+    assert "[m1]" in first
+    assert line in others
 
 
 WRITER = """

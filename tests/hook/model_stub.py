@@ -1,6 +1,6 @@
 """A stand-in for the API of a model, on this machine: it answers "done" to everything and keeps what it was asked.
 
-Of Claude Code and Codex it may call tools first.
+It may call tools first.
 """
 
 import json
@@ -146,11 +146,17 @@ class _Handler(BaseHTTPRequestHandler):
             message = {"role": "assistant", "content": ANSWER}
             self._json({**whole, "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
             return
-        delta = {"role": "assistant", "content": ANSWER}
+        delta: dict[str, Any] = {"role": "assistant", "content": ANSWER}
+        reason = "stop"
+        if call := self._next_call([tool["function"]["name"] for tool in asked.get("tools", [])], asked):
+            function = {"name": call[0], "arguments": json.dumps(call[1])}
+            id = f"call{len(self.server.asked)}"
+            delta["tool_calls"] = [{"index": 0, "id": id, "type": "function", "function": function}]
+            reason = "tool_calls"
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
         self._events(
             {**whole, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
-            {**whole, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "usage": usage},
+            {**whole, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": usage},
             None,
         )
 
