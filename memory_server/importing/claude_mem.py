@@ -8,7 +8,7 @@ from typing import Any
 
 from memory_server.domain.exchange.records import MemoryRecord, Record, Refusal, TurnRecord
 from memory_server.importing.opened import Format, Opened
-from memory_server.importing.values import filled, memory_type, moment, summary_of, texts
+from memory_server.importing.values import filled, memory_type, moment, parsed_json, summary_of, texts
 
 NAME = "claude-mem"
 
@@ -84,13 +84,17 @@ def _memory(row: dict[str, Any], kind: str, content: str, type: str, tags: tuple
         *texts(row.get("files_modified")),
         *texts(row.get("files_edited")),
     ]
+    more = parsed_json(row.get("metadata"))
     return MemoryRecord(
         f"{kind} {session}/{row['id']}",
         content,
         type,
-        project=row["project"] or None,
+        project=row.get("merged_into_project") or row["project"] or None,
         tags=tuple(dict.fromkeys(tags)),
-        metadata=filled(files=list(dict.fromkeys(files))[:50]),
+        metadata={
+            **(more if isinstance(more, dict) else {}),
+            **filled(files=list(dict.fromkeys(files))[:50], agent=row.get("agent_type")),
+        },
         created_at=created_at,
         updated_at=created_at,
         created_by=NAME,

@@ -5,6 +5,7 @@ pickle, of which one class alone is loaded, and as one that has no code.
 """
 
 import io
+import json
 import pickle
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,13 +14,16 @@ from typing import Any
 from memory_server.domain.exchange.records import Earlier, MemoryRecord, Record, Refusal
 from memory_server.importing.accounts import turns_of
 from memory_server.importing.opened import Format, Opened
-from memory_server.importing.values import filled, memory_type, moment, texts
+from memory_server.importing.values import filled, memory_type, moment, parsed_json, texts
 from memory_server.sqlite import foreign
 
 NAME = "mem0"
 
 _STORES = ("collection/*/storage.sqlite", "*/collection/*/storage.sqlite")
-_POINTS = "SELECT CAST(point AS BLOB) AS point FROM points WHERE length(point) <= 1000000"
+LARGEST = 1_000_000
+"""Bytes of a point, and characters of its payload, that are read."""
+
+_POINTS = f"SELECT CAST(point AS BLOB) AS point FROM points WHERE length(point) <= {LARGEST}"
 _HISTORY = "SELECT * FROM history ORDER BY rowid"
 _MESSAGES = "SELECT * FROM messages ORDER BY session_scope, created_at, rowid"
 
@@ -61,11 +65,10 @@ def _memory(id: str, rows: list[dict[str, Any]], payload: dict[str, Any]) -> Rec
         content,
         memory_type(payload.get("category")),
         tags=tuple(dict.fromkeys([*texts(payload.get("tags")), *texts(payload.get("categories"))])),
-        metadata=filled(
-            role=row.get("role"),
-            actor_id=row.get("actor_id"),
-            **{name: value for name, value in payload.items() if name not in (*_TOLD, "role", "actor_id")},
-        ),
+        metadata={
+            **filled(role=row.get("role"), actor_id=row.get("actor_id")),
+            **{name: value for name, value in payload.items() if name not in _TOLD and value is not None},
+        },
         created_at=created_at,
         updated_at=moment(row.get("updated_at")) or created_at,
         created_by=NAME,
@@ -91,11 +94,29 @@ def _payloads(file: Path) -> Iterator[tuple[str, dict[str, Any]] | Refusal]:
         return
     for number, row in enumerate(foreign.rows(file, _POINTS), 1):
         point = _point(row["point"])
-        payload = point.get("payload")
-        if not isinstance(payload, dict):
+        payload = _as_json(point.get("payload"))
+        if payload is None:
             yield Refusal(f"point {number} of {file.parent.name}", "cannot be read")
         elif "data" in payload:
             yield str(point.get("id")), payload
+
+
+def _as_json(value: object) -> dict[str, Any] | None:
+    """Return a payload as JSON has it; None where JSON has no such thing, or far too much of it: a pickle can hold a
+    list that holds itself, or twice what holds twice.
+    """
+    pieces: list[str] = []
+    size = 0
+    try:
+        for piece in json.JSONEncoder(allow_nan=False).iterencode(value):
+            pieces.append(piece)
+            size += len(piece)
+            if size > LARGEST:
+                return None
+    except (TypeError, ValueError, RecursionError):
+        return None
+    plain = parsed_json("".join(pieces))
+    return plain if isinstance(plain, dict) else None
 
 
 class _Point:

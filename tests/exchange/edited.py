@@ -102,7 +102,7 @@ EDITS: dict[str, Callable[[Path], None]] = {
     ),
     "claude-mem": _by_sql(
         """
-        UPDATE observations SET narrative = 'The export of invoices failed for Sweden.';
+        UPDATE observations SET narrative = 'The export of invoices failed for Sweden.' WHERE id = 1;
         DELETE FROM session_summaries;
         """
     ),

@@ -50,7 +50,12 @@ def memory_keeper(folder: Path) -> Path:
 
 
 def claude_mem(folder: Path) -> Path:
-    """By the schema in the repository of claude-mem."""
+    """Written by the store of claude-mem 13.25.3; its queues, its words and its uses of tools are left out."""
+    return _database(folder / "claude-mem.db", (FIXTURES / "claude-mem.sql").read_text(encoding="utf-8"))
+
+
+def earlier_claude_mem(folder: Path) -> Path:
+    """By the schema of 2025 in the repository of claude-mem."""
     return _database(
         folder / "claude-mem.db",
         """

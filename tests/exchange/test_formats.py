@@ -104,12 +104,33 @@ def test_mcp_memory_keeper(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None
 
 def test_claude_mem(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None:
     taken(tmp_path / "memory.db", sources.claude_mem(tmp_path))
-    bug, summary = memories(sqlite, tmp_path / "memory.db")
-    assert bug["content"].startswith(
-        "Export repaired: The export of invoices failed for Norway.\n- The header was missing"
+    bug, saved, summary = memories(sqlite, tmp_path / "memory.db")
+    assert bug["content"] == (
+        "Export repaired: Norway had no header: The export of invoices failed for Norway.\n"
+        "- The header was missing\n- 挪威客户受影响"
     )
-    assert (bug["type"], bug["project"], bug["created_at"]) == ("error", "ledger", "2025-10-01T09:00:00.000Z")
-    assert "next steps: Write a test" in summary["content"]
+    assert (bug["type"], bug["project"], bug["created_at"]) == ("error", "ledger", "2026-11-26T21:13:26.290Z")
+    assert (bug["tags"], bug["session"]) == ('["bugfix", "export", "problem-solution"]', "sess-1")
+    assert json.loads(bug["metadata"]) == {"files": ["src/export.py", "src/header.py"]}
+    assert saved["content"] == "Ada prefers tabs: Manual memory: Ada prefers tabs in Go files."
+    assert json.loads(saved["metadata"]) == {"obsidian_note": "tabs"}
+    assert summary["content"] == (
+        "request: Repair the export\ninvestigated: The exporter\nlearned: Norway needs a header\n"
+        "completed: The export works\nnext steps: Write a test\nnotes: Ask Ada"
+    )
+    turn = "user: Repair the export of invoices 请修复导出|ledger|content-1"
+    assert sqlite(tmp_path / "memory.db", "SELECT message, project, session FROM turns") == turn
+
+
+def test_claude_mem_files_under_the_project_into_which_it_merged_one(
+    tmp_path: Path, taken: Taken, sqlite: Sqlite
+) -> None:
+    path = sources.claude_mem(tmp_path)
+    sqlite(path, "UPDATE observations SET merged_into_project = 'shop', agent_type = 'Explore'")
+    taken(tmp_path / "memory.db", path)
+    bug, saved, summary = memories(sqlite, tmp_path / "memory.db")
+    assert [row["project"] for row in (bug, saved, summary)] == ["shop", "shop", "ledger"]
+    assert json.loads(saved["metadata"]) == {"agent": "Explore", "obsidian_note": "tabs"}
 
 
 @pytest.mark.parametrize("source", [sources.token_saver_database, sources.token_saver_export])
@@ -451,6 +472,19 @@ def test_mem0(tmp_path: Path, taken: Taken, sqlite: Sqlite, exported: Callable[.
     ]
 
 
+def point(payload: bytes) -> bytes:
+    """Return a pickle of a point, as its opcodes."""
+    head = b"cqdrant_client.http.models.models\nPointStruct\n)\x81}(S'__dict__'\n}(S'id'\nS'x'\nS'payload'\n"
+    return head + payload + b"uub."
+
+
+def data(value: bytes) -> bytes:
+    return b"}(S'data'\n" + value + b"u"
+
+
+DOUBLED = b"]" + b"".join(f"p{n}\n0](g{n}\ng{n}\ne".encode() for n in range(60))
+
+
 def test_a_pickle_of_mem0_runs_nothing(tmp_path: Path, taken: Taken) -> None:
     history = sources.mem0(tmp_path)
     mark = tmp_path / "mark"
@@ -461,6 +495,10 @@ def test_a_pickle_of_mem0_runs_nothing(tmp_path: Path, taken: Taken) -> None:
         b"\x80\x04]" + b"(" * 50_000,
         b"",
         b"no pickle",
+        point(b"I7\n"),
+        point(data(b"]p0\ng0\na")),  # a list that holds itself
+        point(data(DOUBLED)),  # 60 lists, each with the last one twice
+        point(data(b"cqdrant_client.http.models.models\nPointStruct\n)\x81")),
     ]
     connection = sqlite3.connect(next(tmp_path.rglob("storage.sqlite")))
     connection.executemany("INSERT INTO points VALUES (?, ?)", enumerate(hostile))

@@ -178,7 +178,7 @@ def test_standard_input(tmp_path: Path, user_folders: dict[str, str], exported: 
 
 
 def test_claude_mem_keeps_prompts_and_subtitles(tmp_path: Path, sqlite: Sqlite, kept: Kept) -> None:
-    path = sources.claude_mem(tmp_path)
+    path = sources.earlier_claude_mem(tmp_path)
     sqlite(
         path,
         "CREATE TABLE user_prompts (id INTEGER PRIMARY KEY, content_session_id TEXT, prompt_number INTEGER,"
