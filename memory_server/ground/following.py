@@ -32,9 +32,12 @@ def renamed(path: str, paths: Sequence[str], exists: Callable[[str], bool]) -> s
         is_near = candidate in same or (candidate.startswith(stem) and _is_module(candidate, stem))
         if dot and is_near and exists(candidate):
             return candidate
-    named = [
-        file for file in paths if file.endswith(name) and file.rpartition("/")[2] == name and exists(file)
+    alike = [file for file in paths if file.endswith(name)] or [
+        file
+        for file in paths
+        if file.casefold().endswith(name.casefold())  # the case of a letter was changed
     ]
+    named = [file for file in alike if len(file.rpartition("/")[2]) == len(name) and exists(file)]
     if len(named) < 2:
         return "".join(named)
     common = [_common_end(folder, file.rpartition("/")[0]) for file in named]

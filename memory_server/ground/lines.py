@@ -25,6 +25,9 @@ _EXACT, _ALIKE = 10, 24
 _QUOTES = str.maketrans({"'": '"', "`": '"', "“": '"', "”": '"'})
 _VALUE = re.compile(r"(?:\"[^\"]*\"|'[^']*'|`[^`]*`)(?!\s*:)|\d+(?:[._]\d+)*")
 _WORD = re.compile(r"\w+|[^\w\s]")
+_DEFINING = (
+    "def|class|fn|func|function|type|struct|enum|union|interface|trait|const|let|var|val|module|define"
+)
 _CONFLICT = re.compile(r"(?ms)^<{7} .*?(?:^>{7} [^\n]*|\Z)")
 
 
@@ -43,6 +46,17 @@ def lines_matching(pattern: re.Pattern[str], text: str) -> list[Line]:
     """Return the lines in which a pattern is, without those inside of conflict markers."""
     conflicts = [match.span() for match in _CONFLICT.finditer(text)] if "<<<<<<< " in text else []
     return list(_lines(pattern, text, conflicts))
+
+
+def is_defined(name: str, text: str) -> bool:
+    """True if a line of a text seems to define a name: by a word such as `def` before it, by its value, or as in C."""
+    escaped = re.escape(name)
+    pattern = (
+        rf"\b(?:{_DEFINING})[ \t]+(?:\([^)\n]*\)[ \t]*)?{escaped}(?![\w-])"
+        rf"|^[ \t]*[\"']?{escaped}[\"']?[ \t]*(?::[^=\n]*)?:?=(?!=)"
+        rf"|^(?!return|else)[A-Za-z_][\w \t*]*[ \t*]{escaped}[ \t]*\("
+    )
+    return re.search(pattern, text, re.MULTILINE) is not None
 
 
 def has_conflict(text: str) -> bool:

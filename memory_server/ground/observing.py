@@ -9,7 +9,15 @@ from memory_server.ground.anchors import Anchor
 from memory_server.ground.budget import Budget
 from memory_server.ground.files import is_searched
 from memory_server.ground.index import Listing
-from memory_server.ground.lines import LONGEST, MOST_LINES, Line, digest, lines_matching, lines_with
+from memory_server.ground.lines import (
+    LONGEST,
+    MOST_LINES,
+    Line,
+    digest,
+    is_defined,
+    lines_matching,
+    lines_with,
+)
 from memory_server.ground.mentions import Mentions, Pair, is_path, mentions, names_value
 from memory_server.ground.tree import Source, Tree, around
 from memory_server.ground.values import holds, identifiers, may_hold, pattern_of, words_of
@@ -95,13 +103,16 @@ class _Observation:
     def _search(
         self, values: dict[Pair, list[Anchor]], names: dict[str, list[Anchor]], listing: Listing
     ) -> None:
-        """Add anchors from all other files for what no named file holds, if the budget lasts for all files."""
+        """Add anchors from all other files for what no named file holds, if the budget lasts for all files. Of a name
+        they are in the files that define it, if any does.
+        """
         pairs = [pair for pair, anchors in values.items() if not anchors and len(pair.forms[0]) > 1]
         near: dict[Pair, list[Anchor]] = {
             Pair(p.forms, (word,)): [] for p in pairs for word in p.words[:_NEAR]
         }
         new: dict[str, list[Anchor]] = {name: [] for name, anchors in names.items() if not anchors}
         ends = {name: _SEPARATOR.split(name)[-1] for name in new}
+        defined: set[tuple[str, str]] = set()
         for path in filter(is_searched, listing.paths if near or new else ()):
             if self.budget.is_spent:
                 return
@@ -114,8 +125,10 @@ class _Observation:
                 new[name] += self._name(name, source)
                 if len(new[name]) > MOST_FILES or len(lines_with(name, source.text)) > MOST_LINES:
                     del new[name]
+                elif is_defined(ends[name], source.text):
+                    defined.add((name, path))
         for name, anchors in new.items():
-            names[name].extend(anchors)
+            names[name] += [anchor for anchor in anchors if (name, anchor.path) in defined] or anchors
         for pair in pairs:
             hits = next(filter(None, (near[Pair(pair.forms, (word,))] for word in pair.words[:_NEAR])), [])
             values[pair] = hits if len({anchor.path for anchor in hits}) == 1 else []

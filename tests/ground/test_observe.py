@@ -119,6 +119,27 @@ def test_a_name_that_stands_everywhere_anchors_nothing(shop: Repository) -> None
     assert named(shop.observe("use_it and call_it in f3.py")) == ["f3.py call_it"]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "def draw_it(a):",
+        "    async def draw_it(a):",
+        "export const draw_it = 3",
+        "func (p *Page) draw_it() {",
+        "draw_it = Page()",
+        "draw_it: int = 3",
+        "static int draw_it(void)",
+        "#define draw_it 3",
+        "pub fn draw_it<T>() {",
+    ],
+)
+def test_a_name_is_observed_where_it_is_defined(shop: Repository, line: str) -> None:
+    shop.commit(
+        {"a.py": "if x == draw_it(1):\n    return draw_it(2)\n", "b.py": f"{line}\n", "c.py": "p.draw_it()\n"}
+    )
+    assert named(shop.observe("draw_it is slow")) == ["b.py draw_it"]
+
+
 def test_files_that_the_session_has_read_come_before_the_others(shop: Repository) -> None:
     shop.commit({f"f{n}.py": "call_it()\nversion = '3.2.1'\n" for n in range(5)})
     assert shop.observe("call_it and 3.2.1") == ()
