@@ -48,6 +48,7 @@ from memory_server.services.short_term import ShortTermService
 from memory_server.services.things import ThingService
 from memory_server.services.timeline import TimelineService
 from memory_server.services.tokens import TokenService
+from memory_server.services.trusting import TrustService
 from memory_server.services.turns import TurnService
 from memory_server.services.user_words import UserWordsService
 from memory_server.services.waking import WakingService
@@ -152,6 +153,7 @@ class Services:
         self.reminding = RemindingService(database, of_hooks, ByMeaning(self.recall).find)
         self.resume = ResumeService(database, learning.on, self.long_term)
         self.recent = RecentService(database)
+        self.trust = TrustService(database)
         self.review = ReviewService(database, segmenter, learning.on)
         self.completing = CompletionService(database)
         self.looking = LookService(database, queue)

@@ -14,6 +14,7 @@ from memory_server.domain.edge import Edge
 from memory_server.domain.fact import Fact, FactChange
 from memory_server.domain.long_term import LongTermMemory, Wake
 from memory_server.domain.memory import Memory
+from memory_server.domain.outside import Waiting
 from memory_server.domain.project import Listed
 from memory_server.domain.ranking import Hit
 from memory_server.domain.short_term import ShortTermMemory
@@ -51,6 +52,11 @@ class LogAnswer:
     changes: Sequence[Change]
     note: str | None
     degraded: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewAnswer:
+    waiting: Sequence[Waiting]
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +233,7 @@ LINES = {
         ),
         Answer(Hit, "memory", field("score", rounded), "shown=content part", made("why", _reasons), "linked"),
         Answer(recall.Found, "ref kind", field("score", rounded), "why"),
+        Answer(Waiting, field("handle", str), "kind text origin at session place"),
         Answer(Change, "at by action kind handle text place", field("id", str)),
         Answer(
             Fact,

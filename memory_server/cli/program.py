@@ -36,6 +36,7 @@ VERBS: dict[str, dict[str, str]] = {
         "edit": "edit",
         "forget": "forget",
         "undo": "undo",
+        "review": "review",
         "log": "log",
     },
     "Facts, triggers, projects": {

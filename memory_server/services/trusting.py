@@ -1,9 +1,20 @@
-"""Refuses that what somebody outside has said takes the place of what the user has said."""
+"""Refuses texts from outside where they would replace the user's words, and lets a person confirm them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from memory_server.domain import trust
-from memory_server.domain.fact import Fact
-from memory_server.domain.memory import Memory
-from memory_server.errors import Conflict, Mend
+from memory_server.domain.caller import Caller
+from memory_server.domain.change import Kind
+from memory_server.domain.fact import Fact, FactDraft, refuse_sharing
+from memory_server.domain.forgetting import Kind as Trashable
+from memory_server.domain.handles import Handle
+from memory_server.domain.long_term import LongTermChange, LongTermId
+from memory_server.domain.memory import Memory, MemoryId
+from memory_server.domain.outside import Waiting
+from memory_server.errors import Conflict, Mend, NotFound
+from memory_server.storage.database import Database
+from memory_server.storage.tx import Tx, WriteTx
 
 
 def refuse_replacing(origin: str, replaced: Memory | Fact) -> None:
@@ -15,3 +26,74 @@ def refuse_replacing(origin: str, replaced: Memory | Fact) -> None:
         f"This text is from {origin}, and {name} is what the user said. Nothing was changed.",
         Mend.STORE_BESIDE,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class TrustService:
+    """Only a face in which a person acts calls `confirm`."""
+
+    database: Database
+
+    def waiting(self) -> list[Waiting]:
+        """Return what waits until a person confirms it, by its origin, the latest first."""
+        with self.database.read() as tx:
+            return tx.outside.select()
+
+    def confirm(self, handles: Sequence[Handle], origin: str | None, caller: Caller) -> list[Waiting]:
+        """Confirm these things, or all of an origin: they are said as if the user had said them. Return them.
+
+        Raises:
+            NotFound: one does not wait.
+        """
+        with self.database.write() as tx:
+            chosen = _chosen(tx, handles, origin)
+            for waiting in chosen:
+                _confirm(tx, waiting, caller)
+        return chosen
+
+    def drop(self, handles: Sequence[Handle], origin: str | None, caller: Caller) -> list[Waiting]:
+        """Delete these things, or all of an origin: they can be brought back for 30 days. Return them.
+
+        Raises:
+            NotFound: one does not wait.
+        """
+        with self.database.write() as tx:
+            chosen = _chosen(tx, handles, origin)
+            for waiting in chosen:
+                if waiting.kind is Kind.FACT:
+                    for fact in tx.facts.select([waiting.id]):
+                        refuse_sharing(tx.person, fact.home.scope)
+                        tx.facts.delete(fact, caller)
+                else:
+                    tx.trash.put(Trashable(waiting.kind.value), [waiting.id], caller)
+        return chosen
+
+
+def _chosen(tx: Tx, handles: Sequence[Handle], origin: str | None) -> list[Waiting]:
+    everything = tx.outside.select()
+    for handle in handles:
+        if not any(waiting.is_meant(handle) for waiting in everything):
+            raise NotFound(f"{handle} does not wait to be confirmed. Nothing was changed.")
+    return [
+        waiting for waiting in everything if waiting.origin == origin or any(map(waiting.is_meant, handles))
+    ]
+
+
+def _confirm(tx: WriteTx, waiting: Waiting, caller: Caller) -> None:
+    origin = trust.confirmed(waiting.origin)
+    match waiting.kind:
+        case Kind.MEMORY:
+            memory = tx.memories.get(MemoryId(waiting.id))
+            tx.changes.keep_memory(memory, caller)
+            tx.memories.replace(memory, replace(memory, origin=origin), "rewritten")
+        case Kind.FACT:
+            for fact in tx.facts.select([waiting.id]):
+                refuse_sharing(tx.person, fact.home.scope)
+                draft = FactDraft(fact.key, fact.value, fact.tags, origin=origin)
+                tx.facts.replace(fact, draft, fact.expires_at, caller)
+        case Kind.LONG_TERM:
+            memory_of_name = tx.long_term.get(LongTermId(waiting.id))
+            tx.changes.keep_long_term(memory_of_name, caller)
+            tx.long_term.replace(memory_of_name.id, LongTermChange(origin=origin))
+        case _:
+            tx.turns.confirm(waiting.id, origin)

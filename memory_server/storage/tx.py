@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from memory_server.storage.tables.memory_uses import MemoryUses, WritableMemoryUses
     from memory_server.storage.tables.newest import Newest
     from memory_server.storage.tables.open_questions import OpenQuestions, WritableOpenQuestions
+    from memory_server.storage.tables.outside import Outside
     from memory_server.storage.tables.server_days import ServerDays, WritableServerDays
     from memory_server.storage.tables.short_term import ShortTerm, WritableShortTerm
     from memory_server.storage.tables.timeline import Timeline
@@ -139,6 +140,7 @@ class Tx:
     memory_uses: "TableOf[MemoryUses]" = TableOf()
     newest: "TableOf[Newest]" = TableOf()
     open_questions: "TableOf[OpenQuestions]" = TableOf()
+    outside: "TableOf[Outside]" = TableOf()
     peers: "TableOf[Peers]" = TableOf()
     projects: "TableOf[Projects]" = TableOf()
     server_days: "TableOf[ServerDays]" = TableOf()

@@ -20,7 +20,7 @@ from memory_server.domain import trust
 from memory_server.domain.caller import Caller
 from memory_server.errors import MemoryServerError, NotFound
 from memory_server.web.gate import Guarded
-from memory_server.web.pages import facts, graph, health, memory, now, search, timeline, triggers
+from memory_server.web.pages import facts, graph, health, memory, now, review, search, timeline, triggers
 from memory_server.web.view import LANGUAGES, Desk, Visit, language_of, of_this_site
 
 STATIC = Path(__file__).with_name("static")
@@ -46,6 +46,7 @@ PAGES: dict[str, Page] = {
     "/timeline": timeline.show,
     "/facts": facts.show,
     "/fact/{scope}/{key:path}": facts.show_one,
+    "/review": review.show,
     "/doctor": health.show,
     "/doctor/work": health.show_work,
     "/language/{code}": lambda _, visit: _speak(visit),
@@ -67,6 +68,8 @@ WRITES: dict[str, Page] = {
     "/fact/{scope}/{key:path}/forget": facts.forget,
     "/trigger/{name:path}/forget": triggers.forget,
     "/undo": timeline.undo,
+    "/review/confirm": review.confirm,
+    "/review/drop": review.drop,
     "/doctor/backup": health.back_up,
     "/doctor/purge": health.purge,
 }

@@ -30,6 +30,7 @@ ANSWERS: dict[str, tuple[Any, list[list[str]]]] = {
     "list": (answers.ListAnswer, [["list"], ["list", "--project", "nobody"]]),
     "show": (answers.ShowAnswer, [["show", "1", "2", "t1", "s1", "f:current.task", "f:gone", "w:zoo"]]),
     "log": (answers.LogAnswer, [["log"], ["log", "--undoable"]]),
+    "review": (answers.ReviewAnswer, [["review"]]),
     "facts": (answers.FactsAnswer, [["facts"]]),
     "fact": (Fact, [["fact", "editor"], ["fact", "new", "1"]]),
     "triggers": (answers.TriggersAnswer, [["triggers"]]),

@@ -23,6 +23,7 @@ PAGES = {
     "fact": "/fact/project/deep",
     "triggers": "/triggers",
     "trigger": "/trigger/zoo",
+    "review": "/review",
     "health": "/doctor",
 }
 LOOKS = [

@@ -47,6 +47,11 @@ class LongTerm:
         )
         return None if row is None else LongTermMemory(*row)
 
+    def get(self, id: LongTermId) -> LongTermMemory:
+        return LongTermMemory(
+            *self.tx.one(f"SELECT {_COLUMNS} FROM long_term_memories WHERE id = :id", {"id": id})
+        )
+
     def names(self, conversation: ConversationId, limit: int) -> list[str]:
         rows = self.tx.rows(
             """

@@ -112,3 +112,7 @@ class WritableTurns(Turns):
                 "origin": caller.stamp(f"{draft.summary}\n{draft.message}"),
             },
         )
+
+    def confirm(self, id: int, origin: str) -> None:
+        """Give a turn the origin of what a person has confirmed."""
+        self.tx.send("UPDATE main.turns SET origin = :origin WHERE id = :id", {"id": id, "origin": origin})

@@ -1,0 +1,55 @@
+"""The texts from outside that wait until a person confirms them, of all kinds that are said unasked."""
+
+from dataclasses import dataclass
+
+from memory_server.domain import fact_text
+from memory_server.domain.change import Kind
+from memory_server.domain.fact import Scope
+from memory_server.domain.outside import Waiting
+from memory_server.storage.fact_rows import value_of
+from memory_server.storage.memory_rows import STANDS
+from memory_server.storage.statements import Statements
+
+_WAITS = f"NOT ({STANDS})"
+
+_ROWS = f"""
+    SELECT 'memory', id, content, origin, updated_at AS at, session, coalesce(project, ''), '', ''
+    FROM memories
+    WHERE {_WAITS}
+    UNION ALL
+    SELECT 'turn', id, summary, origin, created_at, session, project, '', ''
+    FROM turns
+    WHERE {_WAITS}
+    UNION ALL
+    SELECT 'fact', id, value, origin, updated_at, session, owner, key, scope
+    FROM facts
+    WHERE {_WAITS}
+    UNION ALL
+    SELECT 'long_term', m.id, m.prompt, m.origin, coalesce(m.updated_at, m.created_at), m.session, c.name, m.name, ''
+    FROM long_term_memories AS m
+    JOIN conversations AS c ON c.id = m.conversation_id
+    WHERE {_WAITS}
+    ORDER BY 4, 5 DESC
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    tx: Statements
+
+    def select(self) -> list[Waiting]:
+        """Return all that waits, by its origin, the latest first."""
+        return [
+            Waiting(
+                Kind(kind),
+                id,
+                fact_text.value_of(value_of(text)) if kind == Kind.FACT.value else text,
+                origin,
+                at,
+                session,
+                place,
+                name,
+                Scope(scope) if scope else None,
+            )
+            for kind, id, text, origin, at, session, place, name, scope in self.tx.rows(_ROWS)
+        ]
