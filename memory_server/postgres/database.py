@@ -220,10 +220,6 @@ class Database:
         with self.read() as tx:
             return tx.health.problems()
 
-    def removal(self, index: str) -> Callable[[], bool]:  # noqa: ARG002
-        """Words leave the index with their rows: nothing is left to remove."""
-        return lambda: True
-
     def free(self) -> None:
         """None: there is no file, and PostgreSQL reuses free space by itself."""
 

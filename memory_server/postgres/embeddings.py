@@ -45,23 +45,6 @@ class Embeddings:
         """Read nothing: the index of the vectors is in the database."""
         return False
 
-    def waiting(self, space_id: int, kind: Embedded, limit: int) -> list[Waiting]:
-        tables = TABLES[kind]
-        rows = self.tx.rows(
-            f"""
-            SELECT m.id, {first_missing(kind, "q.space_id", "m.id")}, {", ".join(tables.embedded)}
-            FROM {tables.queue} AS q
-            JOIN {tables.source} AS m ON m.id = q.{tables.id}
-            WHERE q.space_id = %s
-            ORDER BY m.id
-            LIMIT %s
-            """,
-            (space_id, limit),
-        )
-        return [
-            Waiting(kind, id, tuple(text.encode() for text in texts), start) for id, start, *texts in rows
-        ]
-
     def insert(self, space_id: int, embedded: Waiting, vectors: Sequence[Vector]) -> bool:
         return bool(self._insert(space_id, embedded, vectors).rows())
 
@@ -196,7 +179,7 @@ class Embeddings:
     def vectors_of(
         self, space_id: int, ids: Sequence[int], kind: Embedded = Embedded.MEMORIES
     ) -> dict[int, Vector]:
-        id, source = TABLES[kind].id, next(iter(TABLES[kind].embedded.values()))
+        id, source = TABLES[kind].id, TABLES[kind].first
         rows = self.tx.rows(
             f"""
             SELECT {id}, vector_send(vector), vector_dims(vector)

@@ -1,5 +1,7 @@
 """Implements `Files` for PostgreSQL, which has no files for us to check or remove."""
 
+from collections.abc import Callable
+
 
 class NoFiles:
     """`Files` of a database without a file."""
@@ -25,3 +27,7 @@ class NoFiles:
     def drop_copies(self, older_than: str | None = None) -> tuple[str, ...]:  # noqa: ARG002
         """None: migrations make no copies in PostgreSQL."""
         return ()
+
+    def removal(self, index: str) -> Callable[[], bool]:  # noqa: ARG002
+        """Words leave the index with their rows: nothing is left to remove."""
+        return lambda: True

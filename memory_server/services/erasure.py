@@ -74,6 +74,6 @@ class ErasureService:
 
     def remove_words(self, index: str) -> None:
         """Remove words in one short transaction after another, so that other writes wait little."""
-        go_on = self.database.removal(index)
+        go_on = self.database.files.removal(index)
         while not go_on():
             self.pause(REST)

@@ -143,7 +143,7 @@ class QueueFilling:
         """Embed up to BATCH waiting texts outside any transaction, then keep the vectors in one."""
         with self._embedding:
             with self._database.read() as tx:
-                waits = tx.embeddings.waiting(space_id, kind, LOOKED_AT)
+                waits = tx.spaces.waiting(space_id, kind, LOOKED_AT)
             batch = _alike(waits)
             if not batch:
                 return 0

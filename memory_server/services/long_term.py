@@ -16,6 +16,7 @@ from memory_server.domain.long_term import (
     LongTermMemory,
     Order,
     Wake,
+    Watch,
     draw,
 )
 from memory_server.domain.message import Message
@@ -25,7 +26,7 @@ from memory_server.domain.threshold import proposed
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
 from memory_server.services import deleting, projects
 from memory_server.services.outcomes import record
-from memory_server.services.waking import WakingService, places, rests
+from memory_server.services.waking import Judged, WakingService, places, rests
 from memory_server.storage.database import Database
 from memory_server.storage.short_term import ConversationId, Held
 from memory_server.storage.trash import Trashed
@@ -265,17 +266,15 @@ class LongTermService:
         rests. `draws` of the others are drawn at random. Without `marks` the caller calls `mark` for what it tells.
         """
         judged = self._waking.judged(messages, conversation, participants, caller)
-        watched, skipped = judged.watched, judged.skipped
         outcomes = [(watch, self._without_secrets(outcome)) for watch, outcome in judged.outcomes]
-        awake = judged.awake
+        awake, skipped = judged.awake, judged.skipped
         woken = {watch.id for watch, _ in awake}
         not_drawn = woken | judged.cooling
-        asleep = [watch for watch in watched if watch.id not in not_drawn]
-        drawn = draw(asleep, draws, self.chance)
+        drawn = draw([watch for watch in judged.watched if watch.id not in not_drawn], draws, self.chance)
         if not (draws or woken or outcomes):
             return Awakening([], [], [], [], [], skipped)
         with self.database.read() as tx:
-            elsewhere = [] if watched else tx.conversations.largest(Held.LONG_TERM, NAMED)
+            elsewhere = [] if judged.watched else tx.conversations.largest(Held.LONG_TERM, NAMED)
             prompts = tx.long_term.prompts([*woken, *(watch.id for watch in drawn)])
             skipped += tuple(tx.skipped)
         kept_reasons = self._waking.kept([value.kept for _, value in awake])
@@ -289,17 +288,8 @@ class LongTermService:
                 if watch.id in prompts
             ],
             [Woken(watch.name, prompts[watch.id]) for watch in drawn if watch.id in prompts],
-            [
-                (watch.name, outcome.message)
-                for watch, outcome in outcomes
-                if isinstance(outcome, Failure) and outcome.kind is not FailureKind.UNAVAILABLE
-            ],
-            [(watch.name, NO_TIME) for watch, outcome in outcomes if isinstance(outcome, Skipped)]
-            + [
-                (watch.name, f"in quarantine until {watch.quarantined_until}: {watch.error}")
-                for watch in watched
-                if rests(watch, judged.now)
-            ],
+            _failed(outcomes),
+            _not_judged(judged, outcomes),
             elsewhere,
             tuple(filter(None, [unavailable(outcome for _, outcome in outcomes), *skipped])),
         )
@@ -399,6 +389,25 @@ class LongTermService:
             return outcome
         kind = find_secret(outcome.message)
         return outcome if kind is None else replace(outcome, message=f"its message seems to hold {kind}")
+
+
+def _failed(outcomes: Sequence[tuple[Watch, Outcome]]) -> list[tuple[str, str]]:
+    """Return the triggers that failed by themselves, each with what it said."""
+    return [
+        (watch.name, outcome.message)
+        for watch, outcome in outcomes
+        if isinstance(outcome, Failure) and outcome.kind is not FailureKind.UNAVAILABLE
+    ]
+
+
+def _not_judged(judged: Judged, outcomes: Sequence[tuple[Watch, Outcome]]) -> list[tuple[str, str]]:
+    """Return the triggers that were not judged, each with the reason."""
+    late = [(watch.name, NO_TIME) for watch, outcome in outcomes if isinstance(outcome, Skipped)]
+    return late + [
+        (watch.name, f"in quarantine until {watch.quarantined_until}: {watch.error}")
+        for watch in judged.watched
+        if rests(watch, judged.now)
+    ]
 
 
 def _read(context: str | None) -> list[str]:

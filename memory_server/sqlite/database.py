@@ -28,7 +28,6 @@ from memory_server.errors import (
 from memory_server.sqlite import (
     bm25,
     checks,
-    deleted_words,
     erasing,
     failures,
     files,
@@ -127,7 +126,7 @@ class Database:
         self._schema_version: int | None = None
         """The number of the last schema that was looked at: it has no SQL that is not ours."""
         self._later = Later()
-        self.files = DatabaseFiles(path, clock, self.read)
+        self.files = DatabaseFiles(path, clock, self.read, self.write)
         self._copies = Copies()
         self._closed = False
 
@@ -259,15 +258,6 @@ class Database:
     def problems(self) -> list[str]:
         with self.read() as tx:
             return tx.health.problems()
-
-    def removal(self, index: str) -> Callable[[], bool]:
-        removal = deleted_words.Removal(index)
-
-        def go_on() -> bool:
-            with self.write() as tx:
-                return removal.go_on(tx)
-
-        return go_on
 
     def leads(self) -> bool:
         """True: every process does the background work of a file, and skips what another one has done."""

@@ -10,22 +10,23 @@ import apsw
 from memory_server.call import acting
 from memory_server.call.deadline import CALL
 from memory_server.errors import Unavailable
-from memory_server.sqlite import checks, failures, files, last_copies, migrate, pragmas
+from memory_server.sqlite import checks, deleted_words, failures, files, last_copies, migrate, pragmas
 from memory_server.sqlite.transaction import Transaction
 from memory_server.sqlite.waiting import nap, until_the_end
 from memory_server.storage import packaged
 
 
 class DatabaseFiles:
-    """Implements `Files`. `path` is None where the database is in memory; `read` opens a view of the database."""
+    """Implements `Files`. `path` is None where the database is in memory; `read` and `write` open transactions."""
 
     def __init__(
         self,
         path: Path | None,
         clock: Callable[[], datetime],
         read: Callable[[], AbstractContextManager[Transaction]],
+        write: Callable[[], AbstractContextManager[Transaction]],
     ) -> None:
-        self._path, self._clock, self._read = path, clock, read
+        self._path, self._clock, self._read, self._write = path, clock, read, write
 
     def refuse_empty(self) -> None:
         """Raises Unavailable where the file has 0 bytes: a program emptied it. Backups may be left.
@@ -35,6 +36,15 @@ class DatabaseFiles:
         if self._path is not None and self._path.is_file():
             files.await_filled(self._path)
             files.refuse_empty(self._path, f"The database {self._path}")
+
+    def removal(self, index: str) -> Callable[[], bool]:
+        removal = deleted_words.Removal(index)
+
+        def go_on() -> bool:
+            with self._write() as tx:
+                return removal.go_on(tx)
+
+        return go_on
 
     def exposed(self) -> list[str]:
         return [f"{path} can be read by others than its owner" for path in self._all() if files.exposed(path)]

@@ -47,21 +47,6 @@ class Embeddings:
         for table in (*BY_SPACE, "embedding_bits"):
             self.tx.execute(f"DELETE FROM main.{table} WHERE space_id = ?", (space_id,))
 
-    def waiting(self, space_id: int, kind: Embedded, limit: int) -> list[Waiting]:
-        tables = TABLES[kind]
-        rows = self.tx.rows(
-            f"""
-            SELECT m.id, {first_missing(kind, "q.space_id", "m.id")}, {_contents(tables)}
-            FROM {tables.queue} AS q
-            JOIN {tables.source} AS m ON m.id = q.{tables.id}
-            WHERE q.space_id = ?
-            ORDER BY m.id
-            LIMIT ?
-            """,
-            (space_id, limit),
-        )
-        return [Waiting(kind, id, tuple(contents), start) for id, start, *contents in rows]
-
     def insert(self, space_id: int, embedded: Waiting, vectors: Sequence[Vector]) -> bool:
         tables = TABLES[embedded.kind]
         is_current = self.tx.value(
@@ -193,7 +178,7 @@ class Embeddings:
     def vectors_of(
         self, space_id: int, ids: Sequence[int], kind: Embedded = Embedded.MEMORIES
     ) -> dict[int, Vector]:
-        id, source = TABLES[kind].id, next(iter(TABLES[kind].embedded.values()))
+        id, source = TABLES[kind].id, TABLES[kind].first
         rows = self.tx.rows(
             f"SELECT {id}, vector FROM {source} WHERE space_id = ? AND {id} IN ({LISTED})",
             (space_id, json.dumps(list(ids))),

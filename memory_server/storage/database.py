@@ -99,12 +99,6 @@ class Database(Protocol):
         """Check all that is stored; return a line for each problem. Reads everything."""
         ...
 
-    def removal(self, index: str) -> Callable[[], bool]:
-        """Return a function that removes some deleted words of an index with each call, and returns true when all are
-        gone.
-        """
-        ...
-
     def free(self) -> int | None:
         """Count the free bytes of the file; None where there is no file."""
         ...

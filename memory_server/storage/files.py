@@ -1,10 +1,11 @@
 """The files of a database as services use them: its own, copies that migrations made, and rescued content."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 
 class Files(Protocol):
-    """Checks, mends and removes files. Only `drop_copies` may read the database too."""
+    """Checks, mends and removes files. Only `drop_copies` and `removal` use the database too."""
 
     def refuse_empty(self) -> None:
         """Raises Unavailable where its file has 0 bytes: a program emptied it. Backups may be left."""
@@ -39,5 +40,11 @@ class Files(Protocol):
         may hold the only rest of its content. Returns the paths of the files that stay and may hold erased text:
         rescues are the user's. Copies hold the memories of all people: for a person nothing is removed and no path
         returned; the copies go when they are old.
+        """
+        ...
+
+    def removal(self, index: str) -> Callable[[], bool]:
+        """Return a function that removes some deleted words of an index with each call, and returns true when all are
+        gone.
         """
         ...

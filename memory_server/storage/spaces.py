@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from memory_server.domain.embedding import Embedded, Space
 from memory_server.storage.statements import Statements
-from memory_server.storage.vectors import TABLES, KnownSpace, WritableEmbeddings
+from memory_server.storage.vectors import TABLES, KnownSpace, Waiting, WritableEmbeddings, first_missing
 
 _FIELDS = [field.name for field in fields(Space)]
 _COLUMNS = ", ".join(_FIELDS)
@@ -54,6 +54,24 @@ class Spaces:
             "SELECT 1 FROM spaces WHERE id = :id AND state <> 'retired'", {"id": id}
         )
         return is_there is not None
+
+    def waiting(self, id: int, kind: Embedded, limit: int) -> list[Waiting]:
+        """Return the rows that wait for their embedding, oldest first."""
+        tables = TABLES[kind]
+        rows = self.tx.statements.rows(
+            f"""
+            SELECT
+                m.id, {first_missing(kind, "q.space_id", "m.id")},
+                {", ".join(f"CAST(m.{column} AS BLOB)" for column in tables.columns)}
+            FROM {tables.queue} AS q
+            JOIN {tables.source} AS m ON m.id = q.{tables.id}
+            WHERE q.space_id = :id
+            ORDER BY m.id
+            LIMIT :limit
+            """,
+            {"id": id, "limit": limit},
+        )
+        return [Waiting.of_row(kind, row_id, texts, start) for row_id, start, *texts in rows]
 
     def count_waiting(self, id: int, *kinds: Embedded) -> int:
         """Count the rows that wait for their embedding: of these kinds, or of all."""

@@ -77,7 +77,8 @@ class TextTables:
     """The table of a kind of texts, and the tables of their words, their vectors and their queue.
 
     `text` and `moment`, when the text was said, are expressions on the table AS m; `id` is the column of the text's id
-    in the other tables. `embedded` has the expressions that are embedded, each with the table of its vectors.
+    in the other tables. `embedded` has the expressions that are embedded, each with the table of its vectors; they are
+    made of `columns`.
     """
 
     source: str
@@ -87,6 +88,12 @@ class TextTables:
     embedded: Mapping[str, str]
     queue: str
     moment: str
+    columns: tuple[str, ...]
+
+    @property
+    def first(self) -> str:
+        """The table of the vectors of the first text."""
+        return next(iter(self.embedded.values()))
 
     @property
     def vectors(self) -> list[VectorSource]:
@@ -109,6 +116,7 @@ TABLES: Final = {
         {"m.content": "embeddings"},
         "embedding_queue",
         _SAID,
+        ("content",),
     ),
     Embedded.TURNS: TextTables(
         "turns",
@@ -118,6 +126,7 @@ TABLES: Final = {
         {"m.summary": "turn_embeddings", "m.message": "turn_message_embeddings"},
         "turn_embedding_queue",
         _SAID,
+        ("summary", "message"),
     ),
     Embedded.FACTS: TextTables(
         "facts",
@@ -127,6 +136,7 @@ TABLES: Final = {
         {_FACT: "fact_embeddings"},
         "fact_embedding_queue",
         "m.updated_at",
+        ("key", "value"),
     ),
     Embedded.SHORT_TERM: TextTables(
         "short_term_memories",
@@ -136,6 +146,7 @@ TABLES: Final = {
         {"m.text": "short_term_embeddings"},
         "short_term_embedding_queue",
         "m.said_at",
+        ("text",),
     ),
 }
 
@@ -173,6 +184,12 @@ class Waiting:
     id: int
     contents: tuple[bytes, ...]
     start: int = 0
+
+    @classmethod
+    def of_row(cls, kind: Embedded, id: int, texts: Sequence[bytes], start: int = 0) -> "Waiting":
+        """Read the texts of the columns of a row: the key and the value of a fact are embedded as one text."""
+        contents = tuple(map(bytes, texts))
+        return cls(kind, id, (b"\n".join(contents),) if kind is Embedded.FACTS else contents, start)
 
     @property
     def size(self) -> int:
@@ -213,10 +230,6 @@ def first_missing(kind: Embedded, space_id: str, id: str) -> str:
 
 class Embeddings(Protocol):
     """The vectors of texts, the bits that searches scan, and the queue of what is still to embed."""
-
-    def waiting(self, space_id: int, kind: Embedded, limit: int) -> list[Waiting]:
-        """Return the rows that wait for their embedding, oldest first."""
-        ...
 
     def nearest(
         self,

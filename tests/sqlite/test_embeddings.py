@@ -49,7 +49,7 @@ def put(
 
 
 def embed_all(tx: Transaction, space_id: int) -> None:
-    for waiting in tx.embeddings.waiting(space_id, Embedded.MEMORIES, 100_000):
+    for waiting in tx.spaces.waiting(space_id, Embedded.MEMORIES, 100_000):
         tx.embeddings.insert(space_id, waiting, list(map(vector_of, waiting.texts)))
 
 
@@ -203,7 +203,7 @@ def test_the_queue_is_always_the_memories_without_a_current_vector(
             elif kind == "space":
                 tx.spaces.open(SECOND)
             elif kind == "embed":
-                late = tx.embeddings.waiting(first, Embedded.MEMORIES, 2)
+                late = tx.spaces.waiting(first, Embedded.MEMORIES, 2)
                 for waiting in late:
                     tx.embeddings.insert(first, waiting, list(map(vector_of, waiting.texts)))
             else:  # vectors of texts that may have changed meanwhile
@@ -257,7 +257,7 @@ def test_the_stock_program_keeps_the_queue(file_database: Database, sqlite: Sqli
         "UPDATE memories SET project = 'moved' WHERE id = 4",
     )
     with file_database.write() as tx:
-        assert [w.texts for w in tx.embeddings.waiting(space_id, Embedded.MEMORIES, 9)] == [
+        assert [w.texts for w in tx.spaces.waiting(space_id, Embedded.MEMORIES, 9)] == [
             ["other"],
             ["replaced"],
             ["new"],

@@ -89,7 +89,7 @@ def embedded(tx: Transaction) -> set[int]:
 
 def embed_all(tx: Transaction) -> None:
     space_id = tx.spaces.open(SPACE).id
-    for each in tx.embeddings.waiting(space_id, Embedded.MEMORIES, 100):
+    for each in tx.spaces.waiting(space_id, Embedded.MEMORIES, 100):
         vectors = [np.full(64, 0.125, np.float32) for _ in each.texts]
         assert tx.embeddings.insert(space_id, each, vectors)
 
@@ -247,7 +247,7 @@ def test_a_text_that_changed_meanwhile_takes_no_vectors(database: Database) -> N
     with database.write() as tx:
         id = put(tx, numbered(6_800))
         space_id = tx.spaces.open(SPACE).id
-        (late,) = tx.embeddings.waiting(space_id, Embedded.MEMORIES, 5)
+        (late,) = tx.spaces.waiting(space_id, Embedded.MEMORIES, 5)
         tx.execute("UPDATE memories SET content = ? WHERE id = ?", (numbered(9_000), id))
         vectors = [np.full(64, 0.125, np.float32) for _ in late.texts]
         assert not tx.embeddings.insert(space_id, late, vectors)

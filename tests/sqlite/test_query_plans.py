@@ -89,7 +89,7 @@ ASKED: dict[str, Callable[[Transaction], Any]] = {
     ),
     "meaning of turns": lambda tx: tx.embeddings.nearest(Embedded.TURNS, 1, VECTOR, Filter(), 10),
     "cosines": lambda tx: tx.embeddings.cosines(1, VECTOR, [MemoryId(1)]),
-    "waiting": lambda tx: tx.embeddings.waiting(1, Embedded.MEMORIES, 10),
+    "waiting": lambda tx: tx.spaces.waiting(1, Embedded.MEMORIES, 10),
     "keep a vector": lambda tx: tx.embeddings.insert(
         1, Waiting(Embedded.MEMORIES, 6, (LONG.encode(),)), [VECTOR] * len(parts.split(LONG))
     ),

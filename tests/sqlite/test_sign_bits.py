@@ -383,7 +383,7 @@ def say(tx: Transaction, kind: Embedded, number: int) -> None:
 
 
 def embed_kind(tx: Transaction, kind: Embedded, space_id: int) -> None:
-    for waiting in tx.embeddings.waiting(space_id, kind, 100_000):
+    for waiting in tx.spaces.waiting(space_id, kind, 100_000):
         texts = [f"{waiting.id} {place} {text}" for place, text in enumerate(waiting.texts)]
         tx.embeddings.insert(space_id, waiting, list(map(vector_of, texts)))
 

@@ -9,33 +9,25 @@ from memory_server.domain import parts
 from memory_server.domain.embedding import TOKEN_DIMENSIONS, Embedded, Tokens
 from memory_server.language.text import fold
 from memory_server.storage.statements import Statements
-from memory_server.storage.vectors import Waiting
+from memory_server.storage.vectors import TABLES, TextTables, Waiting
 
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """The tables of a kind: of its tokens, its embeddings and its rows; and the columns of the texts that are embedded.
-
-    `key` names the text in the table of tokens, `item` the row in that of embeddings. A memory has several texts where
-    it is long, so its tokens name it too.
-    """
+    """The table of the tokens of a kind, and its column that names the text. A long memory has several texts."""
 
     table: str
     key: str
-    embeddings: str
-    item: str
-    source: str
-    texts: tuple[str, ...]
+    texts: TextTables
 
 
 _KINDS = {
-    Embedded.MEMORIES: _Kind("token_vectors", "text_id", "embeddings", "memory_id", "memories", ("content",)),
-    Embedded.TURNS: _Kind(
-        "turn_token_vectors", "turn_id", "turn_embeddings", "turn_id", "turns", ("summary", "message")
-    ),
-    Embedded.FACTS: _Kind(
-        "fact_token_vectors", "fact_id", "fact_embeddings", "fact_id", "facts", ("key", "value")
-    ),
+    kind: _Kind(table, key, TABLES[kind])
+    for kind, table, key in (
+        (Embedded.MEMORIES, "token_vectors", "text_id"),
+        (Embedded.TURNS, "turn_token_vectors", "turn_id"),
+        (Embedded.FACTS, "fact_token_vectors", "fact_id"),
+    )
 }
 
 KINDS = tuple(_KINDS)
@@ -70,18 +62,18 @@ class TokenVectors:
         of = _KINDS[kind]
         rows = self.tx.rows(
             f"""
-            SELECT m.id, {", ".join(f"CAST(m.{text} AS BLOB)" for text in of.texts)}
-            FROM {of.embeddings} AS e
-            JOIN {of.source} AS m ON m.id = e.{of.item}
-            WHERE e.space_id = :space AND e.{of.item} < :below AND NOT EXISTS (
-                SELECT 1 FROM {of.table} AS t WHERE t.space_id = e.space_id AND t.{of.key} = e.{of.item}
+            SELECT m.id, {", ".join(f"CAST(m.{text} AS BLOB)" for text in of.texts.columns)}
+            FROM {of.texts.first} AS e
+            JOIN {of.texts.source} AS m ON m.id = e.{of.texts.id}
+            WHERE e.space_id = :space AND e.{of.texts.id} < :below AND NOT EXISTS (
+                SELECT 1 FROM {of.table} AS t WHERE t.space_id = e.space_id AND t.{of.key} = e.{of.texts.id}
             )
-            ORDER BY e.{of.item} DESC
+            ORDER BY e.{of.texts.id} DESC
             LIMIT :limit
             """,
             {"space": space_id, "below": below, "limit": limit},
         )
-        return [Waiting(kind, id, _joined(kind, tuple(map(bytes, texts)))) for id, *texts in rows]
+        return [Waiting.of_row(kind, id, texts) for id, *texts in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +86,18 @@ class WritableTokenVectors(TokenVectors):
         if of is None or not tokens:
             return
         columns, values = (
-            (of.key, ":text") if of.key == of.item else (f"{of.key}, {of.item}", ":text, e." + of.item)
+            (of.key, ":text")
+            if of.key == of.texts.id
+            else (f"{of.key}, {of.texts.id}", ":text, e." + of.texts.id)
         )
-        contents = dict(zip(of.texts, _apart(read), strict=True))
-        same = " AND ".join(f"CAST(m.{text} AS BLOB) = :{text}" for text in of.texts)
+        contents = dict(zip(of.texts.columns, _apart(read), strict=True))
+        same = " AND ".join(f"CAST(m.{text} AS BLOB) = :{text}" for text in of.texts.columns)
         self.tx.send_each(
             f"""
             INSERT INTO main.{of.table} (space_id, {columns}, vectors)
             SELECT e.space_id, {values}, :vectors
-            FROM {of.source} AS m
-            JOIN {of.embeddings} AS e ON e.{of.item} = m.id
+            FROM {of.texts.source} AS m
+            JOIN {of.texts.first} AS e ON e.{of.texts.id} = m.id
             WHERE m.id = :id AND e.space_id = :space AND {same}
             ON CONFLICT (space_id, {of.key}) DO UPDATE SET vectors = excluded.vectors
             """,
@@ -112,11 +106,6 @@ class WritableTokenVectors(TokenVectors):
                 for text_id, of_text in _of_texts(read, tokens)
             ],
         )
-
-
-def _joined(kind: Embedded, texts: tuple[bytes, ...]) -> tuple[bytes, ...]:
-    """Return the texts of columns as they are embedded: the key and the value of a fact are one text."""
-    return (b"\n".join(texts),) if kind is Embedded.FACTS else texts
 
 
 def _apart(read: Waiting) -> Sequence[bytes]:

@@ -112,7 +112,7 @@ def fill(path: Path, size: int, embedder: Embedder) -> None:
                 draft = FactDraft(_key(number // FACT_EACH), added[number - start].content)
                 facts.write_in(tx, draft, Scope.PROJECT, CALLER)
             for fact, vector in zip(
-                tx.embeddings.waiting(space, Embedded.FACTS, BATCH), vectors[::FACT_EACH], strict=True
+                tx.spaces.waiting(space, Embedded.FACTS, BATCH), vectors[::FACT_EACH], strict=True
             ):
                 tx.embeddings.insert(space, fact, [vector])
         moment[0] += OLDEST / len(batches)
