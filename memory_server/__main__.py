@@ -31,6 +31,8 @@ def main() -> int:
             os._exit(0)  # all is written and closed; to take down the modules costs a tenth
         case ["engine", "run", path, identity]:
             return _engine(path, identity)
+        case ["engine", "read", link, server]:
+            _read(int(link), int(server))
     if "_MEMORY_SERVER_COMPLETE" not in os.environ:
         from memory_server.front.command import run as relayed_command
 
@@ -87,6 +89,17 @@ def _engine(path: str, identity: str) -> int:
     from memory_server.engine.process import run
 
     return guarded(lambda: run(door, identity, configured({}), _command))
+
+
+def _read(link: int, server: int) -> None:
+    """Carry out searches for the server over HTTP that has started this process. Never returns."""
+    from memory_server.engine import arenas
+
+    arenas.keep_few()
+    from memory_server.cli.guard import set_up
+    from memory_server.engine.reader import run
+
+    run(link, server, set_up)
 
 
 def _command(*arguments: Any) -> Any:

@@ -12,7 +12,7 @@ from memory_server import embedders, jobs, stores
 from memory_server.call import acting
 from memory_server.call.deadline import CALL
 from memory_server.domain.short_term import CleanupRule
-from memory_server.errors import Mend, Unavailable, Written
+from memory_server.errors import MemoryServerError, Mend, Unavailable, Written
 from memory_server.nlp import user_words
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
@@ -101,6 +101,7 @@ class Services:
         self._add_memory(segmenter, learning)
         self._add_questions(segmenter, learning)
         self._add_care()
+        self._segmenter = segmenter
         self.background = Background(self.database, self._jobs(segmenter))
 
     def _add_memory(self, segmenter: JiebaSegmenter, learning: Learning) -> None:
@@ -182,12 +183,7 @@ class Services:
         settings, database, queue = self.settings, self.database, self.queue
         return [
             *jobs.that_load(database, queue, self.late, segmenter),
-            *(
-                [Job("take in the user's words", self.own_words.take_in, jobs.ONCE, jobs.DICTIONARY_DELAY)]
-                if self.user_words != user_words.NO_WORDS
-                else []
-            ),
-            *([Job("load the re-ranker", self.reranking.load, jobs.ONCE)] if self.reranking.is_on else []),
+            *self._jobs_of_settings(),
             *([] if settings.read_only else jobs.that_find(self.projects, settings.here)),
             *(jobs.that_write_back(self.corrections) if self.writes_back else []),
             *jobs.that_count(database, self.calls),
@@ -199,6 +195,25 @@ class Services:
     def writes_back(self) -> bool:
         """True where corrections go into the files of clients: on PostgreSQL these may be on another machine."""
         return isinstance(self.settings.db, Path) and not self.settings.read_only
+
+    def _jobs_of_settings(self) -> list[Job]:
+        """Return the jobs that load what the user has chosen."""
+        words = Job("take in the user's words", self.own_words.take_in, jobs.ONCE, jobs.DICTIONARY_DELAY)
+        reranker = Job("load the re-ranker", self.reranking.load, jobs.ONCE)
+        has_words = self.user_words != user_words.NO_WORDS
+        return [*([words] if has_words else []), *([reranker] if self.reranking.is_on else [])]
+
+    def follow(self) -> None:
+        """Open the file, and begin the background work of a process that only searches. Waits for the embedder.
+
+        What cannot be had is told in each answer.
+        """
+        with acting.as_(None), suppress(MemoryServerError):
+            self.database.open()
+            self.queue.follow()
+        following = jobs.that_follow(self.database, self.queue, self._segmenter)
+        self.background = Background(self.database, [*following, *self._jobs_of_settings()])
+        self.background.start()
 
     def start(self) -> None:
         """Begin the background work, which opens the file: a locked one must not keep the server from its first answer.

@@ -57,6 +57,16 @@ CLEANUP = 60.0
 """Seconds between two looks for conversations whose daily cleanup is due."""
 
 
+def that_follow(database: Database, queue: EmbeddingQueue, segmenter: Segmenter) -> list[Job]:
+    """Return the jobs of a process that only searches: another one embeds what is new."""
+    dictionary = DictionaryService(database, segmenter)
+    return [
+        Job("follow what is embedded", queue.follow, LOOK, LOOK, queue.filled),
+        Job("load the Chinese dictionary", dictionary.load_if_used, LOOK_FOR_HAN),
+        Job("count accesses", partial(count_accesses, database), COUNTING, COUNTING),
+    ]
+
+
 def that_load(
     database: Database, queue: EmbeddingQueue, late: LateComparing, segmenter: Segmenter
 ) -> list[Job]:

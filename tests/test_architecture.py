@@ -161,6 +161,11 @@ MEMORY_ONLY = {
 UNBOUNDED = {
     "cli/serve.py": {"sleep"},  # the end of the process
     "engine/door.py": {"sleep"},  # the start of an engine, for ENDING at most
+    "engine/reader.py": {
+        "Lock",  # one thread sends an answer
+        "carried_out.result()",  # the call has ended
+    },
+    "engine/readers.py": {"reader.process.wait()"},  # it has been killed
     "front/finding.py": {"flock", "sleep"},  # the start of a session, for STARTING at most
     "front/main.py": {
         "Lock",

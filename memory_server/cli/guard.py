@@ -62,12 +62,17 @@ def configured(flags: Mapping[str, object]) -> Settings:
         ValidationError: a value is wrong.
     """
     settings = Settings(**flags)  # type: ignore[arg-type]
+    set_up(settings)
+    return settings
+
+
+def set_up(settings: Settings) -> None:
+    """Use the time zone of the settings in this process, and write messages to standard error from now on."""
     if settings.time_zone is not None:
         defaults.use_zone(settings.time_zone)
     log = logging.StreamHandler(sys.stderr)
     log.setFormatter(_Formatter("memory-server: %(levelname)s: %(message)s"))
     logging.basicConfig(handlers=[log], level=settings.log_level)
-    return settings
 
 
 def complain(text: str) -> None:

@@ -15,6 +15,7 @@ from memory_server.app import Services
 from memory_server.cli.listening import listen
 from memory_server.cli.view import CLIENT
 from memory_server.domain.caller import Caller
+from memory_server.engine.readers import Readers
 from memory_server.engine.served import audit_of, start, work_of
 from memory_server.errors import Invalid, Mend
 from memory_server.mcp import listed
@@ -56,9 +57,10 @@ def serve_http(settings: Settings) -> None:
     listening = listen(host, port)
     callers = HttpCallers()
     audit = audit_of(settings)
-    work = work_of(services, audit)
+    readers = Readers(settings, services.effort)
+    work = replace(work_of(services, audit), carry_out=readers.carry_out)
     server = MemoryServer(listed.chosen(settings), work, callers, settings.log_level)
-    metrics = partial(written, server, services.calls, services.effort, services.waiting)
+    metrics = partial(written, server, services.calls, services.effort, services.waiting, readers.load)
     keys = Keys(tokens, oauth)
     logins = None if audit is None else RefusedLogins(keys, audit.refused)
     hosts = (*_names(host), *settings.http_hosts)
@@ -73,6 +75,7 @@ def serve_http(settings: Settings) -> None:
     try:
         serve(application, listening, options.traffic)
     finally:
+        readers.close()
         services.close()
     sys.stderr.flush()
     os._exit(0)  # all is closed; the interpreter would take two seconds to end its threads

@@ -2,7 +2,7 @@
 
 import inspect
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache, cached_property, partial
 from typing import Any, get_args
 
@@ -54,6 +54,15 @@ Notices = Callable[[Caller], Sequence[object]]
 
 def no_notices(_caller: Caller) -> Sequence[object]:
     return ()
+
+
+CarryOut = Callable[["Tool", Mapping[str, Any]], Awaitable[dict[str, Any]]]
+"""Calls the method of a tool with values; returns its answer as JSON."""
+
+
+async def carry_out_here(tool: "Tool", values: Mapping[str, Any]) -> dict[str, Any]:
+    """Call the method on a worker thread of this process."""
+    return await anyio.to_thread.run_sync(tool.carried_out, values)
 
 
 _CALLER = "caller"
@@ -144,8 +153,9 @@ class Tool:
         caller: Caller,
         notices: Notices = no_notices,
         notes: Sequence[str] = (),
+        carry_out: CarryOut = carry_out_here,
     ) -> CallToolResult:
-        """Call the method on a worker thread. A `note` in the answer names differences between the call and its
+        """Let the method be carried out. A `note` in the answer names differences between the call and its
         reading, and tells what waited to be told. `notes` come first.
 
         Raises:
@@ -160,13 +170,17 @@ class Tool:
             call.notes.extend(map(str, notices(caller)))
         if call.notes and _LIMIT in values:
             values[_LIMIT] -= round(NOTE_HEADROOM * weigh_json(_note(call)))
-        content = self.said(await anyio.to_thread.run_sync(again.whole, partial(self.fn, **values)))
+        content = await carry_out(self, values)
         if call.notes:
             note = " ".join(filter(None, (_note(call), content.pop("note", None))))
             content = {"note": note, **content}
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
         text.encode()  # text that cannot be sent fails here; in the SDK's writer it would end the server
         return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=content)
+
+    def carried_out(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Call the method, again where the database has rolled it back, and return its answer as JSON."""
+        return self.said(again.whole(partial(self.fn, **values)))
 
     def said(self, result: object) -> dict[str, Any]:
         """Return the answer as JSON: the fields of the result that its annotation names, or a result that is JSON

@@ -22,7 +22,7 @@ from memory_server.mcp.observing import Observer
 from memory_server.mcp.prompts import Prompts
 from memory_server.mcp.refusals import ArgumentsRefusedError
 from memory_server.mcp.resources import Resources
-from memory_server.mcp.tool import Notices, Tool, no_notices
+from memory_server.mcp.tool import CarryOut, Notices, Tool, carry_out_here, no_notices
 
 QUERY = 200
 """Characters of a query in a call that finds an id."""
@@ -51,6 +51,7 @@ class Work:
     admit: Callable[[], None] | None = None
     """Raises MemoryServerError if no call may be carried out now."""
     notices: Notices = no_notices
+    carry_out: CarryOut = carry_out_here
 
     @classmethod
     def of(
@@ -97,7 +98,7 @@ class Work:
         other_name = bool(name) and not meanings.is_spelled(name, tool.name)
         notes = (f"`{name}` was read as `{tool.name}`.",) if other_name else ()
         try:
-            return await tool.call(arguments, caller, self.notices, notes)
+            return await tool.call(arguments, caller, self.notices, notes, self.carry_out)
         except ArgumentsRefusedError as error:
             logger.info("%s was refused: %s", tool.name, type(error).__name__)
             raise refusal("\n".join((*notes, self._mended(tool, error, arguments)))) from error

@@ -22,7 +22,7 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class ProcessLoad:
-    """The work of this process since its start; times in seconds."""
+    """The work of this process and its readers since its start; times in seconds."""
 
     workload: Workload
     triggers: int
@@ -51,7 +51,7 @@ def process_load(calls: Mapping[str, Calls], effort: TriggerEffort) -> ProcessLo
         effort.evaluated,
         round(effort.seconds, 3),
         effort.restarts,
-        round(time.process_time(), 2),
+        round(time.process_time() + effort.cpu, 2),
     )
 
 

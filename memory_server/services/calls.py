@@ -54,7 +54,7 @@ class CallService:
         work = {
             TRIGGERS: Calls(effort.evaluated, milliseconds=round(1000 * effort.seconds)),
             RESTARTS: Calls(effort.restarts),
-            CPU: Calls(milliseconds=round(1000 * time.process_time())),
+            CPU: Calls(milliseconds=round(1000 * (time.process_time() + effort.cpu))),
         }
         new = {name: sums.without(self._before.get(name, Calls())) for name, sums in work.items()}
         self._before = work

@@ -72,6 +72,21 @@ class EmbeddingQueue:
                 self._ready.set()
         self.drain()
 
+    def follow(self) -> None:
+        """Load the embedder, once and after it was lost, and read what searches need: another process embeds.
+
+        Raises:
+            Unreachable: it does not answer now.
+        """
+        try:
+            if self._embedders.are_to_load:
+                self._embedders.load_wanted()
+            self._embedders.answering()
+            for known_space, _ in self._embedders.of_spaces():
+                self._filling.prepare(known_space)
+        finally:
+            self._ready.set()
+
     def drain(self) -> None:
         """Embed all that waits in every space whose embedder is here; complete spaces become active."""
         if self._embedders.wanted is not None and not self.database.read_only:

@@ -94,7 +94,7 @@ class QueueFilling:
         """Embed all that waits in every space whose embedder is here; complete spaces become active."""
         for known_space, embedder in self._embedders.of_spaces():
             self._fill(known_space, embedder)
-            self._prepare(known_space)
+            self.prepare(known_space)
             for kind in token_vectors.KINDS:
                 self._fill_tokens(known_space, embedder, kind)
 
@@ -111,7 +111,7 @@ class QueueFilling:
         if known_space.state == "building" and is_wanted and not self._stopping.is_set():
             self._activate(known_space)
 
-    def _prepare(self, known_space: KnownSpace) -> None:
+    def prepare(self, known_space: KnownSpace) -> None:
         """Read what searches need, before the first one: among a million memories it would take ten of them.
 
         Others write between two pieces.

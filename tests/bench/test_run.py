@@ -37,6 +37,7 @@ def test_a_run_measures_all_and_says_who_is_left_out(
     }
     assert all(value >= 0 for each in found.measured for value in each.values.values())
     assert "hook UserPromptSubmit" in tables.text(found)
+    assert "| memory_search, the first ten of a process | " in tables.text(found)
     assert set(plots.plots(found)) == {"calls.svg", "inside.svg", "start.svg"}
     said = capsys.readouterr().err
     for peer in peers.PEERS:

@@ -68,13 +68,15 @@ Start = Callable[..., AbstractContextManager[Http]]
 
 
 @contextmanager
-def started(servers: Servers, *arguments: str) -> Iterator[Http]:
+def started(
+    servers: Servers, *arguments: str, program: Callable[..., list[str]] = warm.program
+) -> Iterator[Http]:
     """A server on a free port, ended afterwards."""
     log = servers.folder / "http.log"
     with log.open("ab") as errors:
         begin = errors.tell()
         process = subprocess.Popen(
-            warm.program("serve", "--http", "0", "--db", servers.given, "--embedder", "hashing", *arguments),
+            program("serve", "--http", "0", "--db", servers.given, "--embedder", "hashing", *arguments),
             env={**os.environ, **servers.env}, cwd=servers.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=errors,
         )  # fmt: skip

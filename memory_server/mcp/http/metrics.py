@@ -1,7 +1,8 @@
 """The metrics of this process, as Prometheus reads them (text format 0.0.4). Numbers by tool; no names of people."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from memory_server.domain.calls import BOUNDS, Calls
@@ -12,14 +13,24 @@ from memory_server.triggers.effort import TriggerEffort
 
 KIND = "text/plain; version=0.0.4; charset=utf-8"
 
-_STATUS = Path("/proc/self/statm")
-
 Sample = tuple[str, float]
 """The labels in braces, or nothing, and the value."""
 
 
+@dataclass(frozen=True, slots=True)
+class ReaderLoad:
+    """The processes that carry out searches, and how many they have carried out."""
+
+    pids: Sequence[int]
+    answered: int
+
+
 def written(
-    server: MemoryServer, calls: CallService, effort: TriggerEffort, queued: Callable[[], int]
+    server: MemoryServer,
+    calls: CallService,
+    effort: TriggerEffort,
+    queued: Callable[[], int],
+    readers: Callable[[], ReaderLoad],
 ) -> str:
     """All metrics. `queued` is how many memories wait for their embedding; it reads the file."""
     counted = calls.counted()
@@ -73,16 +84,25 @@ def written(
            [("", load.trigger_seconds)])  # fmt: skip
     metric("engine_restarts_total", "counter", "Starts of a JavaScript engine that had ended.",
            [("", load.engine_restarts)])  # fmt: skip
-    metric("process_cpu_seconds_total", "counter", "CPU time of the process.", [("", load.cpu_seconds)])
-    if _STATUS.exists():
-        pages = int(_STATUS.read_text().split()[1])
-        metric(
-            "resident_memory_bytes",
-            "gauge",
-            "Memory of the process.",
-            [("", pages * os.sysconf("SC_PAGE_SIZE"))],
-        )
+    metric("process_cpu_seconds_total", "counter", "CPU time of the process and its readers.",
+           [("", load.cpu_seconds)])  # fmt: skip
+    by_readers = readers()
+    metric("readers", "gauge", "Processes that carry out searches.", [("", len(by_readers.pids))])
+    metric("calls_by_readers_total", "counter", "Calls that these have carried out.",
+           [("", by_readers.answered)])  # fmt: skip
+    if (memory := _resident(os.getpid())) is not None:
+        metric("resident_memory_bytes", "gauge", "Memory of the process.", [("", memory)])
+        metric("readers_resident_memory_bytes", "gauge", "Memory of the readers.",
+               [("", sum(_resident(pid) or 0 for pid in by_readers.pids))])  # fmt: skip
     return "\n".join(lines) + "\n"
+
+
+def _resident(pid: int) -> int | None:
+    """Return the bytes of memory of a process; None where it has ended, or the system does not tell them so."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return None
 
 
 def _histogram(tool: str, calls: Calls) -> Iterator[str]:

@@ -18,6 +18,8 @@ from scale.files import existing_key
 from scale.texts import LARGE, SMALL, Text
 
 FIRST = "start to the first answer by meaning"
+FIRST_TEN = "memory_search, the first ten of a process"
+TEN = 10
 FILE = "the file"
 SMALL_PROJECT = "memory_search, small project"
 """The project holds 0.8 % of the memories."""
@@ -47,6 +49,9 @@ async def measured(db: Path, size: int, embedder: str, effort: Effort) -> AsyncI
         cpu, wall = server.since_start()
         yield Measured(OURS, FIRST, size, {CPU: round(1000 * cpu), WALL: round(1000 * wall)})
         yield Measured(OURS, AT_REST, size, {"MB": round(server.resident_mb())})
+        asked = texts.questions(4 * effort.asked + TEN)[-TEN:]
+        first = [await server.spent("memory_search", {"query": question}) for question in asked]
+        yield Measured(OURS, FIRST_TEN, size, times(first))
         await server.idle()
         for what, (tool, calls) in _kinds(size, effort.asked).items():
             spent = [await server.spent(tool, arguments) for arguments in calls]
