@@ -52,7 +52,8 @@ def opened(settings: Settings, *, makes: bool = False) -> Iterator["Services"]:
 
 def _write_back(services: "Services") -> None:
     """Write what the command has corrected back into the files of clients, and tell what could not be written."""
-    if services.writes_back:
+    db = services.settings.db
+    if services.writes_back and isinstance(db, Path) and db.exists():  # a trial makes no file
         for refusal in services.corrections.write_back():
             complain(f"{refusal.where}: {refusal.why}.")
 
