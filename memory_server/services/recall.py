@@ -182,13 +182,13 @@ class RecallService:
                 of_transcripts = tuple(_of_transcripts(all_searches, kinds_of_turns)) if transcripts else ()
                 return retrieval.rank_all(tx, text, of_transcripts, by_meaning)
 
-            stored, captured, read = tx.together(
+            stored, captured, read, problems = tx.together(
                 lambda: retrieval.rank_all(tx, text, tuple(_captured(searches, False)), by_meaning),
                 lambda: retrieval.rank_all(tx, text, tuple(_captured(searches, True)), by_meaning),
                 in_transcripts,
+                lambda: retrieval.without_meaning(tx, kinds, meaning),
             )
             turns = list(islice(_telling(captured, text), TURNS))
-            problems = retrieval.without_meaning(tx, kinds, meaning)
             answered = retrieval.is_answered(text, stored, by_meaning)
             by_turns = bool(turns) and retrieval.is_answered(text, [turns[0][0], *captured], by_meaning)
             by_reranker = order.of(stored, where.first) if order else stored
