@@ -11,6 +11,9 @@ from pathlib import Path
 from memory_server import embedders, jobs, stores
 from memory_server.call import acting
 from memory_server.call.deadline import CALL
+from memory_server.domain.caller import Caller
+from memory_server.domain.fact import Fact
+from memory_server.domain.memory import Memory
 from memory_server.domain.short_term import CleanupRule
 from memory_server.errors import MemoryServerError, Mend, Unavailable, Written
 from memory_server.nlp import user_words
@@ -27,6 +30,7 @@ from memory_server.services.erasure import ErasureService
 from memory_server.services.facts import FactService
 from memory_server.services.forgetting import ForgettingService
 from memory_server.services.graph import GraphService
+from memory_server.services.ground import GroundService
 from memory_server.services.health import HealthService
 from memory_server.services.injections import InjectionService
 from memory_server.services.late_comparing import LateComparing
@@ -108,11 +112,12 @@ class Services:
         """Add what stores and finds one kind of memory."""
         settings, database, queue = self.settings, self.database, self.queue
         secrets, counts = settings.allow_secrets, not settings.read_only
-        self.memories = MemoryService(database, queue, segmenter, secrets)
+        self.ground = GroundService(database)
+        self.memories = MemoryService(database, queue, segmenter, secrets, self.ground.written)
         self.late = LateComparing(database, queue, self.memories.texts, self.several)
         self.search = SearchService(database, queue, counts, learning, self.reranking)
         self.graph = GraphService(database, queue)
-        self.facts = FactService(database, secrets, counts, queue.wake)
+        self.facts = FactService(database, secrets, counts, self._fact_written)
         self.turns = TurnService(database, queue, self.facts, Learning(learning.on and counts))
         extractor = JiebaKeywords(segmenter, self.user_words)
         self.own_words = UserWordsService(database, extractor, self.user_words, extractor.ignored)
@@ -131,6 +136,11 @@ class Services:
             database, self.triggers[0], random.random, allow_secrets=secrets, count_access=counts
         )
         self.reminders = ReminderService(self.long_term, segmenter.segment, is_month_first)
+
+    def _fact_written(self, fact: Memory | Fact, caller: Caller) -> None:
+        """Embed a value, and look up what it speaks of."""
+        self.queue.wake()
+        self.ground.written(fact, caller)
 
     def _add_questions(self, segmenter: JiebaSegmenter, learning: Learning) -> None:
         """Add what reads all kinds of memory."""
@@ -183,6 +193,7 @@ class Services:
         settings, database, queue = self.settings, self.database, self.queue
         return [
             *jobs.that_load(database, queue, self.late, segmenter),
+            *jobs.that_look(self.ground),
             *self._jobs_of_settings(),
             *([] if settings.read_only else jobs.that_find(self.projects, settings.here)),
             *(jobs.that_write_back(self.corrections) if self.writes_back else []),
@@ -236,15 +247,15 @@ class Services:
             self.calls.keep()
         self.database.close(timeout)
 
-    def backup(self, target: Path, told: Callable[[int, int], None] = _nobody_hears) -> None:
-        """Write a checked copy of all to the file `target`. `told` hears how many pages or rows of how many are."""
+    def backup(self, target: Path, report: Callable[[int, int], None] = _nobody_hears) -> None:
+        """Write a checked copy of all to the file `target`. `report` hears how many pages or rows of how many are."""
         if isinstance(self.database, File):
-            self.database.backup(target, told)
+            self.database.backup(target, report)
             return
         with temporary.folder() as folder:
             made = folder / "memory.db"
             try:
-                copying.copy(self.database, str(self.settings.db), stores.filling(made, clock), told)
+                copying.copy(self.database, str(self.settings.db), stores.filling(made, clock), report)
             except Unavailable as error:  # the folder goes, so this copy does not go on
                 raise Unavailable(error.problem.text, Mend.TRY_AGAIN, written=Written.NOTHING) from error
             file = File(made, clock)

@@ -33,6 +33,7 @@ class Mend(StrEnum):
     ADD_TOKEN = "make a token"  # noqa: S105 - the words for it
     STORE_BESIDE = "store a text as a memory of its own"
     SETTLE_DISPUTE = "say which of two memories is outdated, or that both hold"
+    FOLLOW_GROUND = "bring a memory up to what its files say now"
     DELETE_DUPLICATE = "delete a memory that another one says too"
     CLOSE_TASK = "delete a task that is done, or say how it stands"
     ANSWER_QUESTION = "store what answers a question"

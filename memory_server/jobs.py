@@ -14,6 +14,7 @@ from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.erasure import ErasureService
 from memory_server.services.facts import FactService
 from memory_server.services.forgetting import ForgettingService
+from memory_server.services.ground import GroundService
 from memory_server.services.late_comparing import LateComparing
 from memory_server.services.learning import LearningService
 from memory_server.services.projects import ProjectService
@@ -79,6 +80,11 @@ def that_load(
         ),
         Job("load the Chinese dictionary", dictionary.load_if_used, LOOK_FOR_HAN, DICTIONARY_DELAY),
     ]
+
+
+def that_look(ground: GroundService) -> list[Job]:
+    """Return the job that looks up, in the working tree, what memories and facts speak of."""
+    return [Job("look up what a memory speaks of", ground.observe, ONCE, wake=ground.woken)]
 
 
 def that_find(projects: ProjectService, here: Project) -> list[Job]:

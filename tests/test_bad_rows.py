@@ -25,6 +25,10 @@ SPOILT = {
     f" VALUES (91, 1, {BAD}, 'rewritten', '{LONG_AGO}')",
     "changes": "INSERT INTO changes (id, memory_id, action, before, changed_by)"
     f" VALUES (84, 1, 'edited', '{{}}', {BAD})",
+    "memory_anchors": "INSERT INTO memory_anchors (id, memory_id, project, anchors, observed_at)"
+    f" VALUES (81, 2, {BAD}, '[]', '{LONG_AGO}')",
+    "fact_anchors": "INSERT INTO fact_anchors (id, fact_id, project, anchors, observed_at)"
+    f" SELECT 80, id, {BAD}, '[]', '{LONG_AGO}' FROM facts WHERE key = 'zebra.good'",
     "edges": "INSERT INTO edges (id, source_id, target_id, relation) SELECT 92, 1, 2, " + BAD,
     "wakes": f"INSERT INTO wakes (id, memory_id, why) SELECT 86, min(id), {BAD} FROM long_term_memories",
     "digested": f"INSERT INTO digested (id, kind, item_id, digest_id) VALUES (87, {BAD}, 1, 0)",
@@ -85,6 +89,8 @@ NAMED = {
     "memories": ("90", "content"),
     "memory_history": ("91", "content"),
     "changes": ("84", "changed_by"),
+    "memory_anchors": ("81", "project"),
+    "fact_anchors": ("80", "project"),
     "edges": ("92", "relation"),
     "digested": ("87", "kind"),
     "hook_injections": ("86", "session"),

@@ -27,6 +27,7 @@ WORDS = {
     Mend.ADD_TOKEN: "Make one first: memory-server token add NAME --project PROJECT",
     Mend.STORE_BESIDE: "Store it as a memory of its own, or confirm it with `memory-server review`.",
     Mend.SETTLE_DISPUTE: f"Say which of {{old}} and {{new}} is right, or that both are. {_THROUGH_AN_ASSISTANT}",
+    Mend.FOLLOW_GROUND: "Change it: `memory-server edit m{id}`; or `memory-server forget m{id}`.",
     Mend.DELETE_DUPLICATE: f"Delete memory {{id}}. {_THROUGH_AN_ASSISTANT}",
     Mend.CLOSE_TASK: f"Delete the fact {{key}}, or write its present state. {_THROUGH_AN_ASSISTANT}",
     Mend.ANSWER_QUESTION: "Store the answer, or forget the question: `memory-server hook unlearn {question}`.",

@@ -133,4 +133,5 @@ def erased(erasure: "ErasureService", copied: str = "") -> bool:
 def caller(settings: Settings) -> Caller:
     """A person at a terminal, or a program, in the project of the folder."""
     stamp = trust.typed if output.on_terminal() else trust.unknown
-    return Caller(CLIENT, settings.session, settings.project_in(terminal.folder()), stamp=stamp)
+    folder = terminal.folder()
+    return Caller(CLIENT, settings.session, settings.project_in(folder), stamp=stamp, folder=folder)

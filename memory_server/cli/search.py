@@ -22,8 +22,12 @@ COLUMNS: Columns[Hit] = (
     Column("when", lambda hit: output.moment(hit.memory.occurred_at), "dim"),
     Column("type", lambda hit: hit.memory.type.value, "green"),
     Column("project", lambda hit: hit.memory.project, "dim"),
-    Column("text", lambda hit: _mark(hit.memory) + hit.content, fills=True),
+    Column("text", lambda hit: _mark(hit.memory) + hit.content + _now(hit), fills=True),
 )
+
+
+def _now(hit: Hit) -> str:
+    return f" ({hit.remark})" if hit.remark else ""
 
 
 @verb(

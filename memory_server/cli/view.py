@@ -4,15 +4,16 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from memory_server.cli import options, output
 from memory_server.cli.listening import listen
+from memory_server.cli.opened import caller as person
 from memory_server.cli.opened import opened
 from memory_server.cli.program import verb
-from memory_server.domain.caller import Caller
 from memory_server.settings import LOOPBACK, Settings
 
 CLIENT = "browser"
@@ -48,7 +49,7 @@ def view_command(settings: Settings, port: int, opens: bool) -> None:
             if opens:
                 click.launch(stack.enter_context(page_to(address)).as_uri())
 
-        caller, listening = Caller(CLIENT, settings.session, settings.here), listen(LOOPBACK, port)
+        caller, listening = replace(person(settings), client=CLIENT), listen(LOOPBACK, port)
         serve(services, caller, listening, settings.read_only, told)
 
 

@@ -1,6 +1,7 @@
 """The caller of a tool or command. The face that receives a call builds one `Caller` for it and passes it down."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from memory_server.domain import trust
 from memory_server.errors import Invalid
@@ -39,6 +40,7 @@ class Caller:
     A face knows the project by its remote or folder; services find its name in the file. `person` is None where the
     caller is the owner of the file: then nothing is hidden. `is_here` tells whether the paths that the caller names
     are folders of this machine: those of another one are never looked at. `stamp` gives the origin of what it writes.
+    `folder` is where the session works, on this machine.
     """
 
     client: str | None = None
@@ -47,6 +49,7 @@ class Caller:
     person: Person | None = None
     is_here: bool = True
     stamp: trust.Stamp = field(default=trust.unknown, compare=False)
+    folder: Path | None = None
 
     @property
     def author(self) -> str | None:

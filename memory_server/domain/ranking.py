@@ -99,6 +99,7 @@ class Hit:
     """A memory found. `rank` orders the hits; `score` is the probability that the memory answers.
 
     `content` is the text that is shown: of a long memory the part that answers best, and `part` says which it is.
+    `remark` says what has changed on its ground since.
     """
 
     memory: Memory
@@ -108,6 +109,7 @@ class Hit:
     content: str
     part: str | None = None
     linked: tuple[Linked, ...] = ()
+    remark: str | None = None
 
 
 def meaning_weight(space: Space | None, mode: str, chinese: bool, talk: float = 0.0) -> float:

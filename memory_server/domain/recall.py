@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from memory_server.domain import relevance, trust
+from memory_server.ground import Anchor
 from memory_server.language import background, query, sentences
 from memory_server.language import question as questions
 from memory_server.language.text import SPACELESS, fold, has_han
@@ -82,7 +83,8 @@ class Found:
 
     `day` is when it was (YYYY-MM-DD), `project` its project where that is another one than the caller's.
     `changed_at` is when a memory or a fact was written last, `session` that of a transcript in which it was said,
-    `origin` who said it first.
+    `origin` who said it first. `anchors` are what it speaks of in the working tree, `remark` says what has changed
+    there since.
     """
 
     kind: Recallable
@@ -97,6 +99,8 @@ class Found:
     changed_at: str | None = None
     session: str | None = None
     origin: str = trust.UNKNOWN
+    anchors: tuple[Anchor, ...] = ()
+    remark: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +160,10 @@ def compose(
         if any(_same(words, above) for above in page_words):
             continue
         quotation = excerpt(hit.said, terms, LONG)
-        lines = [line(hit, quotation)]
+        text = f"{quotation} ({hit.remark})" if hit.remark else quotation
+        lines = [line(hit, text)]
         if hit.was:
-            lines.insert(0, line(hit, f"{quotation} (was: {excerpt(hit.was, terms, LONG / 2)})"))
+            lines.insert(0, line(hit, f"{text} (was: {excerpt(hit.was, terms, LONG / 2)})"))
         if page.take(hit, lines):
             page_words.append(words)
         else:

@@ -15,10 +15,11 @@ class ReviewKind(IntEnum):
     """Kinds of findings, the most urgent first."""
 
     CONTRADICTION = 0
-    DUPLICATE = 1
-    STALE_TASK = 2
-    UNUSED_TRIGGER = 3
-    OPEN_QUESTION = 4
+    CHANGED_GROUND = 1
+    DUPLICATE = 2
+    STALE_TASK = 3
+    UNUSED_TRIGGER = 4
+    OPEN_QUESTION = 5
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ def answer(
         memories = _memories(event)
         if memories is not None and not settings.read_only:
             stamp = witness.stamp(event.session, project)
-            caller = Caller(settings.client, event.session, project, stamp=stamp)
+            caller = Caller(settings.client, event.session, project, stamp=stamp, folder=event.folder)
             services.following.follow(memories, caller)
         return main.said(
             event, settings, services.database, services.reminding.remind, services.reminding.waking

@@ -71,7 +71,9 @@ class Sessions:
         session, project = settings.session or f"process-{uuid.uuid4().hex}", settings.project_in(folder)
 
         def caller(client: str | None, _: object) -> Caller:
-            return Caller(client, session, project, stamp=self._witness.stamp(session, project))
+            return Caller(
+                client, session, project, stamp=self._witness.stamp(session, project), folder=folder
+            )
 
         tools = listed.chosen(settings)
         names = listed.callable_names(settings)

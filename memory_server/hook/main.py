@@ -108,7 +108,12 @@ def said(
     """Say what the model should know of an event. `remind` gives what a prompt brings to mind, and `waking` judges
     which reminders are due, where an engine can.
     """
-    caller = Caller(settings.client, event.session or settings.session, settings.here(event.folder))
+    caller = Caller(
+        settings.client,
+        event.session or settings.session,
+        settings.here(event.folder),
+        folder=event.folder,
+    )
     match event.name:
         case Name.START | Name.SUBAGENT:
             return start(event, database, caller, settings, waking)

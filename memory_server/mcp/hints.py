@@ -28,6 +28,7 @@ WORDS = {
     Mend.SETTLE_DISPUTE: "If {old} is outdated: `graph_connect` with sourceId={new}, targetId={old}, "
     "relation=supersedes. If both are right: `graph_connect` with sourceId={source}, targetId={target}, "
     "relation=contradicts, end=true.",
+    Mend.FOLLOW_GROUND: "If it holds no more: `memory_store` what holds now with supersedes={id}.",
     Mend.DELETE_DUPLICATE: "`memory_delete` with id={id}.",
     Mend.CLOSE_TASK: "If it is done: `delete_memory` with key={key}, scope={scope}. "
     "If not: `write_memory` with key={key}, scope={scope} and its present state.",

@@ -1,7 +1,7 @@
 """Facts: write, read, list, delete and undo, and let go what has expired."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import takewhile
@@ -27,6 +27,7 @@ from memory_server.domain.moment import timestamp
 from memory_server.domain.secrets import refuse_secrets
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
 from memory_server.services import projects
+from memory_server.services.ground import Hears, unheard
 from memory_server.services.trusting import refuse_replacing
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
@@ -70,18 +71,14 @@ class KeyHistory:
     degraded: tuple[Problem, ...]
 
 
-def _unheard() -> None:
-    """No-op: this service has nobody to tell that there is something new."""
-
-
 @dataclass(frozen=True, slots=True)
 class FactService:
-    """`count_access` is off where the server was started read-only. `written` is called after each write."""
+    """`count_access` is off where the server was started read-only. `written` hears of each value."""
 
     database: Database
     allow_secrets: bool = False
     count_access: bool = True
-    written: Callable[[], None] = _unheard
+    written: Hears = unheard
 
     def write(self, draft: FactDraft, scope: Scope, caller: Caller) -> WrittenFact:
         """Write a value, or replace it by a new version: its tags and its ttl too.
@@ -93,7 +90,7 @@ class FactService:
         self.check(draft)
         with self.database.write() as tx:
             written = self.write_in(tx, draft, scope, caller)
-        self.written()
+        self.written(written.fact, caller)
         return written
 
     def check(self, draft: FactDraft) -> None:

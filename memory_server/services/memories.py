@@ -20,6 +20,7 @@ from memory_server.services import comparing, deleting, outdating, projects
 from memory_server.services.comparing import WrittenText
 from memory_server.services.coverage import Coverage, coverage_in
 from memory_server.services.embedding_queue import EmbeddingQueue
+from memory_server.services.ground import Hears, unheard
 from memory_server.services.meaning import Fresh, usable
 from memory_server.services.prepared import PreparedTexts
 from memory_server.services.trusting import refuse_replacing
@@ -76,10 +77,13 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class MemoryService:
+    """`written` hears of each text that is new."""
+
     database: Database
     queue: EmbeddingQueue
     segmenter: Segmenter
     allow_secrets: bool = False
+    written: Hears = unheard
     texts: PreparedTexts = field(init=False)
 
     def __post_init__(self) -> None:
@@ -144,6 +148,8 @@ class MemoryService:
                     tx.likely_updates.insert(LikelyUpdate(thing(stored), thing(similar.memory)))
         if queued:
             self.queue.wake()
+        if changed:
+            self.written(stored, caller)
         return Stored(stored, twin is not None, queued, comparison.similar, replaced)
 
     def check(self, draft: MemoryDraft) -> None:
@@ -208,6 +214,8 @@ class MemoryService:
             comparison = self._compared_now(tx, after, fresh) if domain.moves(before, after) else Compared()
         if queued:
             self.queue.wake()
+        if after.content != before.content:
+            self.written(after, caller)
         same = comparison.twin or comparison.restated
         return Updated(after, tuple(earlier.get(id, ())), comparison.similar, same.id if same else None)
 

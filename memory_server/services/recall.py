@@ -23,7 +23,7 @@ from memory_server.errors import Problem
 from memory_server.language import question
 from memory_server.language.tokens import weigh_json
 from memory_server.project import Project
-from memory_server.services import projects, retrieval, search, showing, turns
+from memory_server.services import ground, projects, retrieval, search, showing, turns
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.gathering import KindSearch, SearchItem
 from memory_server.services.learning import ON, Learning
@@ -131,7 +131,7 @@ class RecallService:
         woken = [_of_woken(memory) for memory in due]
         found = self.find(text, wish, caller, reranked=True, transcripts=True)
         note, problems = found.note, (*asleep, *found.problems)
-        hits = found.hits if found.answered else []
+        hits = ground.with_remarks(found.hits, caller) if found.answered else []
         answer = recall.compose(text, woken, hits, max_tokens - _weight(note, problems), explain=explain)
         vain = wish == RecallWish() and not hits and not found.problems and self.learning.wants(text, caller)
         self._record(text, answer.items, caller, found.answered, vain)
@@ -192,7 +192,7 @@ class RecallService:
             answered = retrieval.is_answered(text, stored, by_meaning)
             by_turns = bool(turns) and retrieval.is_answered(text, [turns[0][0], *captured], by_meaning)
             by_reranker = order.of(stored, where.first) if order else stored
-            hits = _with_turns(list(_found(tx, by_reranker, here, load)), turns, answered, text)
+            hits = _with_turns(list(_found(tx, by_reranker, here, load, caller)), turns, answered, text)
             by_transcripts = retrieval.is_answered(text, read, by_meaning)
             if by_transcripts:
                 hits = _with_transcripts(hits, [_of(hit, here) for hit in read], answered or by_turns)
@@ -305,19 +305,28 @@ def _load_said(tx: Tx, ids: Sequence[int]) -> Mapping[int, SearchItem[ShortTermM
     return {id: SearchItem(memory, (memory.text,), "", memory.said_at) for id, memory in memories.items()}
 
 
-def _found(tx: Tx, ranked: Sequence[Ranked[Any]], caller: Caller, load: Load) -> Iterator[Found]:
-    """Yield the hits as an answer shows them: what supersedes a memory in its place, what solves it behind it."""
+def _found(
+    tx: Tx, ranked: Sequence[Ranked[Any]], here: Caller, load: Load, caller: Caller
+) -> Iterator[Found]:
+    """Yield the hits as an answer shows them: what supersedes a memory in its place, what solves it behind it.
+
+    `here` is the caller as the file knows it.
+    """
     memory_ids = [MemoryId(hit.id) for hit in ranked if hit.kind is Embedded.MEMORIES]
+    fact_ids = [hit.id for hit in ranked if hit.kind is Embedded.FACTS]
     items = {hit.id: hit.item for hit in ranked if hit.kind is Embedded.MEMORIES}
-    line, fixes, updates = tx.together(
+    line, fixes, updates, of_memories, of_facts = tx.together(
         lambda: tx.edges.successors(memory_ids),
         lambda: tx.edges.answering(memory_ids, 1),
         lambda: tx.likely_updates.among(memory_ids),
+        lambda: ground.anchored(tx, Embedded.MEMORIES, memory_ids, caller),
+        lambda: ground.anchored(tx, Embedded.FACTS, fact_ids, caller),
     )
     newest = {id: line_of(id, line)[-1] for id in memory_ids if id in line}
     new = sorted(set(newest.values()) - set(memory_ids))
     if new:
         fixes, items = fixes | tx.edges.answering(new, 1), items | load(tx, new)
+        of_memories |= ground.anchored(tx, Embedded.MEMORIES, new, caller)
     solving = {
         id: [solution.id for solution in linked if solution.relation == "solves"]
         for id, linked in fixes.items()
@@ -328,7 +337,9 @@ def _found(tx: Tx, ranked: Sequence[Ranked[Any]], caller: Caller, load: Load) ->
     shown: set[int] = set()
     for hit in _behind_updates(ranked, updates):
         if hit.kind is not Embedded.MEMORIES:
-            yield _of(hit, caller)
+            yield replace(
+                _of(hit, here), anchors=of_facts.get(hit.id, ()) if hit.kind is Embedded.FACTS else ()
+            )
             continue
         id = newest.get(MemoryId(hit.id), hit.id)
         was = hit.item.thing.content if id != hit.id else None
@@ -339,7 +350,8 @@ def _found(tx: Tx, ranked: Sequence[Ranked[Any]], caller: Caller, load: Load) ->
                 memory = items[memory_id].thing
                 content, _ = search.shown(memory, part)
                 superseded = was if memory_id == id else None
-                yield showing.of_memory(memory, content, hit.probability, caller, superseded)
+                shown_hit = showing.of_memory(memory, content, hit.probability, here, superseded)
+                yield replace(shown_hit, anchors=of_memories.get(memory_id, ()))
 
 
 def _behind_updates(

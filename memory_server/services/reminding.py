@@ -16,6 +16,7 @@ from memory_server.language import query, sentences
 from memory_server.language.small_talk import is_small_talk
 from memory_server.language.telling import telling
 from memory_server.language.tokens import estimate
+from memory_server.services import ground
 from memory_server.services.waking import DueTriggers, WakingService
 from memory_server.storage.database import Database
 
@@ -54,10 +55,11 @@ class RemindingService:
         text = telling(prompt, READ)
         hits: list[Found] = []
         if not all(map(is_small_talk, query.parse(text).terms)):
-            hits = [
+            new_hits = [
                 hit for hit in self.find(text, caller) if _may_be_said(hit) and _row(hit) not in told_rows
             ]
-        answer = recall.compose(text, [_of(woken) for woken in due], hits[:SHOWN], max_tokens, OF_WOKEN)
+            hits = ground.with_remarks(new_hits[:SHOWN], caller)
+        answer = recall.compose(text, [_of(woken) for woken in due], hits, max_tokens, OF_WOKEN)
         why = {(Injected.WOKEN, int(woken.id)): woken.why for woken in due}
         lines = answer.text.split("\n") if answer.items else []
         rows = map(_row, answer.items)

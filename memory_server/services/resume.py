@@ -34,7 +34,7 @@ from memory_server.domain.moment import parse, timestamp
 from memory_server.domain.notice import LikelyUpdate
 from memory_server.errors import Problem
 from memory_server.language.tokens import weigh_json
-from memory_server.services import projects
+from memory_server.services import ground, projects
 from memory_server.services.learning import open_ones
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
@@ -164,7 +164,7 @@ class ResumeService:
         )
         with self.database.read() as tx:
             note = projects.unknown(tx, caller.project) if caller.project.is_given else None
-            caller = projects.known(tx, caller)
+            named_by_folder, caller = caller, projects.known(tx, caller)
             name = caller.project.name
             known_facts, questions, (learnt, disputes), events, (current, updates) = tx.together(
                 lambda: _facts(tx, caller, max(considered, CATALOGUE)),
@@ -174,9 +174,11 @@ class ResumeService:
                 lambda: (tx.memory_counts.current(name), _updates(tx, name)),
             )
             known_facts, learnt = _newer(tx, known_facts, learnt, updates)
+            stored_ground = ground.of_briefing(tx, learnt, known_facts.facts, named_by_folder)
             now, skipped = tx.now, tuple(tx.skipped)
         total = current + known_facts.more
-        reader = Reader(now, caller.author, caller.project.name, _usual(known_facts.facts, learnt))
+        usual = _usual(known_facts.facts, learnt)
+        reader = Reader(now, caller.author, caller.project.name, usual, stored_ground.remark)
         session = last_session(_newer_events(events, updates))
         of_facts = _of_facts(known_facts, reader, updates)
         total += sum(item.counted for item in of_facts)

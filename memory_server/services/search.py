@@ -15,7 +15,7 @@ from memory_server.domain.memory import Filter, Memory, MemoryId
 from memory_server.domain.ranking import Hit, Why
 from memory_server.errors import Problem
 from memory_server.language import question
-from memory_server.services import projects, retrieval
+from memory_server.services import ground, projects, retrieval
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.gathering import KindSearch, SearchItem
 from memory_server.services.learning import OFF, ON, Learning
@@ -134,9 +134,21 @@ class SearchService:
         else:
             result, unordered = self.reranking.read(self.queue, text, answer)
             result = replace(result, degraded=(*result.degraded, *unordered))
+        result = self._with_remarks(result, caller)
         whole = filter == Filter() and mode == "hybrid" and not offset and not result.degraded
         self._record(text, result, caller, whole)
         return result
+
+    def _with_remarks(self, result: SearchResult, caller: Caller) -> SearchResult:
+        """Say what has changed on the ground of the memories."""
+        ids = [hit.memory.id for hit in result.hits[: ground.LOOKED_AT]]
+        if caller.folder is None or not ids:
+            return result
+        with self.database.read() as tx:
+            anchors = ground.anchored(tx, Embedded.MEMORIES, ids, caller)
+        changed = ground.remarks(anchors, caller.folder)
+        hits = [replace(hit, remark=changed.get(hit.memory.id)) for hit in result.hits]
+        return replace(result, hits=hits)
 
     def _newest(self, filter: Filter, lookup: Callable[[Tx], Among], limit: int, offset: int) -> SearchResult:
         with self.database.read() as tx:

@@ -167,6 +167,8 @@ RIGHTS: Final[Mapping[str, Right]] = {
     # What belongs to one of these is seen with it.
     "project_keys": Right(_of("projects", "project_id")),
     "memory_history": _part("memories", guarded=True),
+    "memory_anchors": _part("memories", guarded=True),
+    "fact_anchors": _part("facts", "fact_id"),
     "memory_parts": _part("memories"),
     "likely_updates": _part("memories", guarded=True),
     "edges": Right(

@@ -88,6 +88,7 @@ TABLES: Final = (
         numbers="importance access_count",
         json="tags metadata",
     ),
+    table("memory_anchors", "id memory_id project anchors observed_at", json="anchors"),
     table("memory_history", "id memory_id content reason replaced_at"),
     table(
         "edges",
@@ -101,6 +102,7 @@ TABLES: Final = (
         numbers="version access_count",
         json="value tags",
     ),
+    table("fact_anchors", "id fact_id project anchors observed_at", json="anchors"),
     table(
         "fact_history",
         "id fact_id scope owner key version action value tags expires_at changed_at changed_by writer origin",

@@ -15,6 +15,7 @@ PARTS: Final[Mapping[Kind, Mapping[str, tuple[str, ...]]]] = {
     Kind.MEMORY: {
         "memories": ("id",),
         "memory_history": ("memory_id",),
+        "memory_anchors": ("memory_id",),
         "edges": ("source_id", "target_id"),
         "changes": ("memory_id",),
     },

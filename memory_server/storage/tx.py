@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memory_server.storage.memories import Peers, Standing
     from memory_server.storage.projects import Directory, Projects, WritableDirectory, WritableProjects
     from memory_server.storage.spaces import Spaces, WritableSpaces
+    from memory_server.storage.tables.anchors import Anchors, WritableAnchors
     from memory_server.storage.tables.call_counts import CallCounts, WritableCallCounts
     from memory_server.storage.tables.changes import Changes, WritableChanges
     from memory_server.storage.tables.choosing import Choosing
@@ -111,6 +112,7 @@ class Tx:
         """The transaction as the tables take it that both stores share."""
         raise NotImplementedError
 
+    anchors: "TableOf[Anchors]" = TableOf()
     call_counts: "TableOf[CallCounts]" = TableOf()
     candidates: "TableOf[Candidates]" = TableOf()
     changes: "TableOf[Changes]" = TableOf()
@@ -163,6 +165,7 @@ class Tx:
 class WriteTx(Tx):
     """A transaction that may write: functions that write demand it by type."""
 
+    anchors: "TableOf[WritableAnchors]" = TableOf()
     call_counts: "TableOf[WritableCallCounts]" = TableOf()
     changes: "TableOf[WritableChanges]" = TableOf()
     conversations: "TableOf[WritableConversations]" = TableOf()

@@ -69,6 +69,7 @@ Tell it something worth keeping, such as a decision or a port. = 告诉它值得
 Or store something yourself: = 或者自己存一条：
 Or import the memories of another program: = 或者导入其他程序的记忆：
 What is stored appears here at once. = 存入的内容会立刻显示在这里。
+Its files have changed = 它提到的文件变了
 This memory is superseded by = 这条已被取代，新的是
 Edit = 编辑
 Text = 内容

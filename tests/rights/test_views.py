@@ -194,6 +194,8 @@ WRITES = (
     "UPDATE main.trash SET parts = '{}'",
     "DELETE FROM main.memory_uses",
     "DELETE FROM main.likely_updates",
+    "UPDATE main.memory_anchors SET project = 'z'",
+    "DELETE FROM main.memory_anchors",
     "DELETE FROM main.open_questions",
     "UPDATE main.open_questions SET sessions = 4",
     "UPDATE main.edges SET strength = 0",
@@ -220,6 +222,7 @@ def test_a_row_of_somebody_else_is_passed_over(database: Database, statement: st
             INSERT INTO memory_uses (memory_id, session, person) VALUES (1, 's', 'ana');
             INSERT INTO open_questions (question, session, person) VALUES ('q', 's', 'ana');
             INSERT INTO likely_updates (memory_id, kind, item_id, newer) VALUES (1, 'memory', 2, 0);
+            INSERT INTO memory_anchors (memory_id, project, anchors, observed_at) VALUES (1, 'shop', '[]', '2026');
             """
         )
     tables = [name for name in sql.RIGHTS if name != "memory_overwritten"]

@@ -129,6 +129,7 @@ def test_a_fresh_file_gets_the_newest_schema_and_says_whose_it_is(
             (34, "events"),
             (35, "marks"),
             (36, "trust"),
+            (37, "anchors"),
         ]
         assert tx.value("SELECT applied_at FROM migrations") == tx.now
         assert tx.value("PRAGMA user_version") == NEWEST

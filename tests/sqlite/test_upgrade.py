@@ -152,6 +152,12 @@ DATA = {
         VALUES ('imported', 'jsonl', '/srv/a.jsonl', 'memories: added 1');
         INSERT INTO event_steps (event_id, did, kind, item_id) VALUES (1, 'added', 'memory', 1);
     """,
+    37: """
+        INSERT INTO memory_anchors (memory_id, project, anchors, observed_at)
+        VALUES (1, 'github.com/acme/shop', '[]', '2026-01-02T03:04:05.000Z');
+        INSERT INTO fact_anchors (fact_id, project, anchors, observed_at)
+        SELECT min(id), 'github.com/acme/shop', '[]', '2026-01-02T03:04:05.000Z' FROM facts;
+    """,
 }
 """What a file can hold from a version on."""
 

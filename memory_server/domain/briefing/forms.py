@@ -1,10 +1,11 @@
 """The wording of an item of a briefing: in up to four lengths, with its age and its author."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from memory_server.domain.memory import MemoryId
+from memory_server.domain.fact import Fact
+from memory_server.domain.memory import Memory, MemoryId
 from memory_server.domain.scoring import age_in_days
 from memory_server.language import sentences
 from memory_server.language.text import has_han
@@ -20,17 +21,24 @@ A_FEW = 3
 """Items of one author: to name the author once costs fewer tokens than to name it with each of so many."""
 
 
+def _stands(_thing: Memory | Fact) -> str:
+    """Say nothing of the ground of a memory or a fact."""
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """The reader of a briefing: the moment, the client and the name of its project.
 
-    `usual` is the author of most of it: the opening names this author, and the items name the others.
+    `usual` is the author of most of it: the opening names this author, and the items name the others. `remark` says
+    what has changed on the ground of a memory or a fact.
     """
 
     now: str
     client: str | None = None
     project: str = ""
     usual: str | None = None
+    remark: Callable[[Memory | Fact], str] = _stands
 
     def age(self, at: str) -> float:
         """Days from a moment to now."""
@@ -62,11 +70,12 @@ def marked(age: float, author: str | None, reader: Reader, more: str = "") -> st
     return f" ({marks})" if marks else ""
 
 
-def disputed(contradicting: Sequence[MemoryId], replaced: Sequence[str] = ()) -> str:
-    """The mark that names the memories contradicting a memory, and the handles of what it may replace; '' where there
-    are none."""
-    marks = [f"contradicted by {', '.join(f'#{id}' for id in contradicting)}"] if contradicting else []
-    return ", ".join([*marks, f"may replace {', '.join(replaced)}"] if replaced else marks)
+def disputed(contradicting: Sequence[MemoryId], replaced: Sequence[str] = (), remark: str = "") -> str:
+    """The mark that names the memories contradicting a memory, the handles of what it may replace, and what has changed
+    on its ground; '' where there are none."""
+    against = f"contradicted by {', '.join(f'#{id}' for id in contradicting)}" if contradicting else ""
+    newer = f"may replace {', '.join(replaced)}" if replaced else ""
+    return ", ".join(filter(None, [against, newer, remark]))
 
 
 def forms(

@@ -146,13 +146,13 @@ def of_fact(fact: Fact, reader: Reader, replaced: Sequence[str] = ()) -> list[It
         heading is Heading.SHARED and fact.home.scope is Scope.PROJECT
     )
     sharer = f"by {fact.writer}" if is_shared and fact.writer else ""
-    named = ", ".join(filter(None, [sharer, disputed((), replaced)]))
     is_work = heading in (Heading.BLOCKED, Heading.TASK) or (
         heading is Heading.UNDER_WAY and any(map(is_next, fact.key.split(".")))
     )
     several = isinstance(value, list) and heading in (Heading.BLOCKED, Heading.TASK) and len(value) <= APART
 
     def worded(entry: Any) -> tuple[str, ...]:
+        named = ", ".join(filter(None, [sharer, disputed((), replaced, reader.remark(fact))]))
         marks = "" if heading in TIMELESS else marked(age, None if sharer else fact.updated_by, reader, named)
         old = (heading in DATED and age >= WEEK) or (heading is Heading.DECIDED and age >= LONG_AGO)
         always = f" ({named})" if named else ""
@@ -212,7 +212,7 @@ def of_memory(
     age = reader.age(memory.occurred_at)
 
     def worded() -> tuple[str, ...]:
-        dispute = disputed(contradicting, replaced)
+        dispute = disputed(contradicting, replaced, reader.remark(memory))
         marks = short = f" ({dispute})" if dispute else ""
         if heading not in TIMELESS:
             marks = marked(age, memory.created_by, reader, dispute)

@@ -31,8 +31,9 @@ def show(desk: Desk, visit: Visit) -> Response:
     ]
     similar = services.graph.related(id, SIMILAR, graph=False, semantic=True)
     history = services.changes.select(ChangeFilter(kind=Kind.MEMORY, item=id), STEPS, visit.caller).changes
+    now = services.ground.remark(memory, visit.caller)
     return desk.render(
-        visit, "memory", memory=memory, steps=steps, edges=services.graph.edges_of(id), similar=similar.near,
+        visit, "memory", memory=memory, now=now, steps=steps, edges=services.graph.edges_of(id), similar=similar.near,
         history=history, worse=[problem.text for problem in similar.degraded], types=MemoryType, relations=Relation,
     )  # fmt: skip
 

@@ -1,0 +1,148 @@
+"""Keeps what of the working tree a memory or a fact speaks of, and tells what has changed there since."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from memory_server import ground
+from memory_server.domain import fact_text
+from memory_server.domain.caller import Caller
+from memory_server.domain.embedding import Embedded
+from memory_server.domain.fact import Fact
+from memory_server.domain.memory import Memory
+from memory_server.domain.recall import Found
+from memory_server.ground import Anchor
+from memory_server.storage.database import Database
+from memory_server.storage.tx import Tx
+
+WAITING = 100
+"""Texts that wait to be looked up in the working tree, the latest: an import is not looked up at all."""
+
+LOOKED_AT = 10
+"""Texts of an answer, the first, of which the ground is looked at."""
+
+SECONDS = 0.03
+"""Seconds of CPU that an answer looks at the ground: what it does not reach, it says nothing of."""
+
+Hears = Callable[[Memory | Fact, Caller], None]
+"""Hears of each text that is new."""
+
+Anchored = dict[int, tuple[Anchor, ...]]
+"""The anchors of memories or facts, by id."""
+
+
+def unheard(_item: Memory | Fact, _caller: Caller) -> None:
+    """Hear nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A text that was just written in a session that works in a folder."""
+
+    kind: Embedded
+    id: int
+    text: str
+    updated_at: str
+    project: str
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class GroundService:
+    """`woken` is set when there is something to look up, which a background job does: it reads files for a second."""
+
+    database: Database
+    woken: threading.Event = field(default_factory=threading.Event)
+    _waiting: deque[_Written] = field(default_factory=lambda: deque(maxlen=WAITING))
+
+    def written(self, item: Memory | Fact, caller: Caller) -> None:
+        """Look up, soon, what a memory or a fact speaks of, where the session works in a folder of this machine."""
+        if caller.folder is None or not caller.project.key:
+            return
+        if isinstance(item, Fact):
+            kind, text = Embedded.FACTS, fact_text.of(item.key, item.value)
+        else:
+            kind, text = Embedded.MEMORIES, item.content
+        self._waiting.append(
+            _Written(kind, item.id, text, item.updated_at, caller.project.key, caller.folder)
+        )
+        self.woken.set()
+
+    def remark(self, memory: Memory, caller: Caller) -> str | None:
+        """Return what has changed on the ground of a memory, in words; None where nothing is known to."""
+        with self.database.read() as tx:
+            anchors = anchored(tx, Embedded.MEMORIES, [memory.id], caller)
+        return remarks(anchors, caller.folder).get(memory.id)
+
+    def observe(self) -> None:
+        """Look up what waits, in the order in which it was written."""
+        while self._waiting and not self.database.read_only:
+            text = self._waiting.popleft()
+            anchors = ground.observe(text.text, text.folder)
+            if anchors:
+                with self.database.write() as tx:
+                    tx.anchors.keep(text.kind, text.id, text.updated_at, text.project, anchors)
+
+
+def anchored(tx: Tx, kind: Embedded, ids: Sequence[int], caller: Caller) -> Anchored:
+    """Return the anchors of memories or facts in the tree where a session works."""
+    if caller.folder is None or not caller.project.key or not ids:
+        return {}
+    return tx.anchors.select(kind, ids, caller.project.key)
+
+
+def of_briefing(tx: Tx, memories: Sequence[Memory], facts: Sequence[Fact], caller: Caller) -> "Ground":
+    """Return the ground of all that a briefing may tell."""
+    of_memories, of_facts = tx.together(
+        lambda: anchored(tx, Embedded.MEMORIES, [memory.id for memory in memories], caller),
+        lambda: anchored(tx, Embedded.FACTS, [fact.id for fact in facts], caller),
+    )
+    return Ground(caller.folder, of_memories, of_facts)
+
+
+@dataclass(slots=True)
+class Ground:
+    """The ground of the memories and facts that a session may be told, looked at when one is told, for 30 ms in all."""
+
+    folder: Path | None
+    of_memories: Anchored
+    of_facts: Anchored
+    _seconds: float = SECONDS
+    _remarks: dict[tuple[bool, int], str] = field(default_factory=dict)
+
+    def remark(self, item: Memory | Fact) -> str:
+        """Return what has changed on the ground of a memory or a fact, in words; "" where nothing is known to."""
+        is_fact = isinstance(item, Fact)
+        anchors = (self.of_facts if is_fact else self.of_memories).get(item.id, ())
+        name = is_fact, int(item.id)
+        if anchors and name not in self._remarks and self._seconds > 0:
+            begun = time.thread_time()
+            self._remarks[name] = remarks({item.id: anchors}, self.folder, self._seconds).get(item.id, "")
+            self._seconds -= time.thread_time() - begun
+        return self._remarks.get(name, "")
+
+
+def remarks(anchors: Anchored, folder: Path | None, seconds: float = SECONDS) -> dict[int, str]:
+    """Return what has changed on the ground of memories or facts, in words, by id; nothing where all stands."""
+    if folder is None or not anchors:
+        return {}
+    several = [(id, anchor) for id, of_text in anchors.items() for anchor in of_text]
+    verdicts = ground.look([anchor for _, anchor in several], folder, seconds=seconds)
+    changed: dict[int, list[str]] = {}
+    for (id, _), verdict in zip(several, verdicts, strict=True):
+        remark = ground.remark(verdict)
+        if remark and remark not in changed.setdefault(id, []):
+            changed[id].append(remark)
+    return {id: "; ".join(texts) for id, texts in changed.items() if texts}
+
+
+def with_remarks(hits: Sequence[Found], caller: Caller) -> list[Found]:
+    """Return the hits of an answer; of the first ones with what has changed on their ground since."""
+    anchors = {place: hit.anchors for place, hit in enumerate(hits[:LOOKED_AT]) if hit.anchors}
+    changed = remarks(anchors, caller.folder)
+    if not changed:
+        return list(hits)
+    return [replace(hit, remark=changed.get(place)) for place, hit in enumerate(hits)]
