@@ -319,24 +319,10 @@ def claude_code(folder: Path) -> Path:
 
 
 def letta(folder: Path) -> Path:
-    """By AgentSchema and BlockSchema in the repository of letta."""
-    said = [
-        {"role": "system", "content": [{"type": "text", "text": "You are Letta"}]},
-        {
-            "role": "user",
-            "content": [{"type": "text", "text": "我住在汉堡"}],
-            "created_at": "2025-03-14T09:26:53Z",
-        },
-        {"role": "assistant", "content": [{"type": "text", "text": "Noted: Hamburg"}]},
-    ]
-    blocks = [
-        {"label": "human", "value": "Ana lives in Hamburg", "description": "Who the user is", "limit": 5000},
-        {"label": "persona", "value": ""},
-    ]
-    return _json(
-        folder / "ana.af",
-        {"agents": [{"id": "agent-0", "name": "ana", "messages": said}], "blocks": blocks, "tools": []},
-    )
+    """Written by the classes of letta 0.16.8 (AgentFileSchema), with what its `system.py` packs; its server needs
+    PostgreSQL.
+    """
+    return Path(shutil.copy(FIXTURES / "letta.af", folder / "ana.af"))
 
 
 def mem0(folder: Path) -> Path:

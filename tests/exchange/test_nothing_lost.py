@@ -257,8 +257,32 @@ def test_an_edge_to_what_was_left_out_is_listed_with_the_reason(tmp_path: Path, 
 def test_an_agent_file_of_letta(tmp_path: Path, taken: Taken, exported: Callable[..., str]) -> None:
     done = taken(tmp_path / "memory.db", sources.letta(tmp_path))
     assert done["sources"][0]["refused_items"] == [{"where": "block 2", "why": "is empty"}]
+    ana, bo, ports, *turns = (json.loads(line) for line in exported(tmp_path / "memory.db").splitlines()[1:])
+    assert (ana["content"], ana["type"]) == ("human: Ana lives in Hamburg", "preference")
+    assert ana["metadata"] == {"room": "kitchen", "description": "Who the user is", "agent": "ana"}
+    assert (bo["content"], bo["metadata"]) == ("human: Bo runs the servers", {"agent": "ops"})
+    assert ports["content"] == "ports.md\nStaging listens on 5433."
+    assert [(turn["message"], turn["created_at"]) for turn in turns] == [
+        ("user: 我住在汉堡\nassistant: Noted: Hamburg 已记下", "2026-11-26T21:02:00.000Z"),
+        ("user: Which port has staging?\nassistant: Port 5433.", "2026-11-26T21:05:00.000Z"),
+    ]
+
+
+def test_an_agent_file_of_an_earlier_letta(
+    tmp_path: Path, taken: Taken, exported: Callable[..., str]
+) -> None:
+    """One agent with its blocks and plain texts: by the AgentSchema of 2025 in its repository."""
+    said = [
+        {"role": "system", "content": [{"type": "text", "text": "You are Letta"}]},
+        {"role": "user", "content": "我住在汉堡", "created_at": "2025-03-14T09:26:53Z"},
+        {"role": "assistant", "content": [{"type": "text", "text": "Noted: Hamburg"}]},
+    ]
+    file = tmp_path / "ana.af"
+    block = {"label": "human", "value": "Ana lives in Hamburg"}
+    file.write_text(json.dumps({"name": "ana", "core_memory": [block], "messages": said}), "utf-8")
+    taken(tmp_path / "memory.db", file)
     memory, turn = (json.loads(line) for line in exported(tmp_path / "memory.db").splitlines()[1:])
-    assert (memory["content"], memory["type"]) == ("human: Ana lives in Hamburg", "preference")
+    assert memory["content"] == "human: Ana lives in Hamburg"
     assert turn["message"] == "user: 我住在汉堡\nassistant: Noted: Hamburg"
 
 
