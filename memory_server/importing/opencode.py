@@ -51,7 +51,7 @@ ORDER BY m.time_created, m.id, p.id
 
 _WRITES = frozenset(["edit", "write", "multiedit"])
 
-Part = tuple[str, object, object, int]
+Part = tuple[object, object, object, int]
 """The id of its message, what is told of that, the part itself, and the size of it. Both are JSON."""
 
 
@@ -114,7 +114,8 @@ def _parts_of_files(storage: Path, session: str) -> Iterator[Part]:
 def _messages(session: str, parts: Iterable[Part], reverted: str) -> Iterator[Message | Refusal]:
     """Yield the messages of a session until the one that the person has taken back."""
     message: Message | None = None
-    for id, about, data, size in parts:
+    for id_there, about, data, size in parts:
+        id = str(id_there)
         if reverted and id >= reverted:
             break
         of_message, part = object_of(about), object_of(data)

@@ -42,6 +42,9 @@ class TranscriptService:
         return Source(transcripts.NAME, lambda: self._unread(path), str(path), ends=False)
 
     def _unread(self, path: Path) -> Iterator[TurnRecord]:
+        if sessions.fits(path):
+            yield from (record for record in sessions.records(path) if isinstance(record, TurnRecord))
+            return
         for file in transcripts.files(path):
             with self.database.read() as tx:
                 start = _read_until(tx, file)
@@ -49,7 +52,7 @@ class TranscriptService:
 
     def follow(self, path: Path, folder: Path, caller: Caller) -> None:
         """Take in what a transcript has more, and drop what is gone of the folder of its client."""
-        run = Run(transcripts.NAME, Filing(caller, None), {}, set(), 0)
+        run = Run(transcripts.NAME, Filing(caller, None), {}, set(), 0, path=str(path))
         turns = self._unread(path)
         while path.is_file() and (batch := list(islice(turns, AT_ONCE))):
             run.steps.clear()  # it is no event

@@ -21,9 +21,10 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.exchange.records import Refusal, TurnRecord
 from memory_server.domain.memory import MemoryDraft, MemoryType
 from memory_server.errors import Unavailable
-from memory_server.importing import sessions
+from memory_server.importing import session, sessions
 from memory_server.services.recall import RecallWish
 from memory_server.settings import Settings
+from memory_server.transfer.taking.run import Outcome
 from tests.exchange import sources
 from tests.exchange.test_transcripts import TOKEN, texts, took
 from tests.hook.model_stub import model_stub
@@ -214,12 +215,28 @@ def test_sessions_that_opencode_wrote_into_files(tmp_path: Path) -> None:
     for id, folder in connection.execute("SELECT id, directory FROM session"):
         put(f"session/global/{id}.json", "{}", id=id, directory=folder)
         put("session/global/ses_sub.json", "{}", id="ses_sub", directory=folder, parentID=id)
-    for id, session, data in connection.execute("SELECT id, session_id, data FROM message"):
-        put(f"message/{session}/{id}.json", data, id=id, sessionID=session)
+    for id, session_id, data in connection.execute("SELECT id, session_id, data FROM message"):
+        put(f"message/{session_id}/{id}.json", data, id=id, sessionID=session_id)
     for id, message, data in connection.execute("SELECT id, message_id, data FROM part"):
         put(f"part/{message}/{id}.json", data, id=id, messageID=message)
     connection.close()
     assert [(turn.message, turn.project, turn.created_at) for turn in of(tmp_path / "old")] == expected
+
+
+@pytest.mark.parametrize("client", ["gemini-cli", "cursor-agent"])
+def test_a_hook_takes_in_what_a_session_has_more(client: str, services: Services, tmp_path: Path) -> None:
+    folder = sources.SESSIONS[client](tmp_path)
+    (file,) = (file for file in folder.rglob("*.jsonl") if "subagents" not in file.parts)
+    whole = file.read_bytes()
+    end = whole.index("灯塔".encode()) if client == "cursor-agent" else whole.index(b"Which port")
+    file.write_bytes(whole[: whole.rindex(b"\n", 0, end) + 1])
+    assert took(services, folder) == {Outcome.ADDED: 2}
+    file.write_bytes(whole)
+    services.transcripts.follow(file, folder, Caller())
+    assert len(texts(services)) == 4
+    assert took(services, folder) == {Outcome.PRESENT: 4}
+    file.write_bytes(whole[: whole.rindex(b"\n", 0, end) + 1])
+    assert took(services, folder) == {Outcome.PRESENT: 2, Outcome.ENDED: 2}
 
 
 def test_recall_has_sessions_below_what_was_stored(services: Services, tmp_path: Path) -> None:
@@ -305,6 +322,36 @@ def test_what_is_damaged_is_told_by_session_and_ends_nothing(
         assert told["refused_items"], client
         assert told["counts"]["turn"].get("ended", 0) == 0
         assert 0 < sum(told["counts"]["turn"].values()) <= added
+
+
+def test_values_that_no_client_writes_break_nothing(tmp_path: Path, services: Services) -> None:
+    database = tmp_path / "opencode.db"
+    _by_statements(
+        database,
+        "CREATE TABLE session (id, directory, revert, parent_id, time_updated)",
+        "CREATE TABLE message (id, session_id, time_created, data)",
+        "CREATE TABLE part (id, message_id, data)",
+        "INSERT INTO session VALUES (7, 5, '{\"messageID\": \"m\"}', NULL, 'a'), (NULL, NULL, NULL, NULL, NULL)",
+        "INSERT INTO session VALUES ('../../etc', '/srv/shop', '[1]', NULL, 1)",
+        'INSERT INTO message VALUES (1, 7, 1, \'{"role": 7, "time": {"created": "x"}}\')',
+        'INSERT INTO message VALUES (\'m\', \'../../etc\', 1, \'{"role": "user", "time": {"created": 1e400}}\')',
+        'INSERT INTO part VALUES (\'p\', \'m\', \'{"type": "text", "text": "hi\\u0000 there \\ud800"}\')',
+        'INSERT INTO part VALUES (\'q\', 1, \'{"type": 7, "text": [1], "state": {"input": 7}}\')',
+    )
+    store = tmp_path / "state.vscdb"
+    _by_statements(
+        store,
+        "CREATE TABLE cursorDiskKV (key TEXT UNIQUE, value BLOB)",
+        "INSERT INTO cursorDiskKV VALUES ('composerData:x', '{\"fullConversationHeadersOnly\":"
+        ' [{"bubbleId": "a"}, {"bubbleId": "b"}, {"bubbleId": 7}, 7]}\')',
+        f"INSERT INTO cursorDiskKV VALUES ('bubbleId:x:a', zeroblob({session.LONGEST + 1}))",
+        "INSERT INTO cursorDiskKV VALUES ('bubbleId:x:b',"
+        ' \'{"type": 1, "text": "the lamp", "createdAt": {"a": 1}, "toolFormerData": [1]}\')',
+        "INSERT INTO cursorDiskKV VALUES ('composerData:y', '[1]'), ('composerData:z', 7)",
+    )
+    assert took(services, database) == {Outcome.ADDED: 1}
+    assert took(services, store) == {Outcome.ADDED: 1}
+    assert texts(services) == ["user: hi there ?", "user: the lamp"]
 
 
 def _spoil(path: Path) -> None:
