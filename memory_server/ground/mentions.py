@@ -20,7 +20,7 @@ _MARKED = re.compile(r"```.*?```|`([^`\n]{1,200})`", re.DOTALL)
 _SIGN = r"A-Za-z0-9_.@+~$\[\]\-"
 _PATH = re.compile(rf"(?<![{_SIGN}/\\])(?:[A-Za-z]:)?[\\/]?(?:[{_SIGN}]+[\\/])*[{_SIGN}]*[A-Za-z0-9_\]]")
 _ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9_]{0,11}$")
-_WITHOUT_ENDING = frozenset(
+_WITHOUT_ENDING = frozenset(  # written with a capital: a license is no file
     "dockerfile makefile procfile jenkinsfile gemfile rakefile vagrantfile justfile caddyfile license"
     " codeowners".split()
 )
@@ -151,7 +151,7 @@ def is_path(text: str) -> bool:
         return False
     return (
         bool(_ENDING.search(name))
-        or name.casefold() in _WITHOUT_ENDING
+        or (name != name.lower() and name.casefold() in _WITHOUT_ENDING)
         or (name[0] == "." and name.strip(".") != "")
     )
 

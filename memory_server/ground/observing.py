@@ -20,7 +20,7 @@ from memory_server.ground.lines import (
 )
 from memory_server.ground.mentions import Mentions, Pair, is_path, mentions, names_value
 from memory_server.ground.tree import Source, Tree, around
-from memory_server.ground.values import holds, identifiers, may_hold, pattern_of, words_of
+from memory_server.ground.values import gives, holds, identifiers, may_hold, pattern_of, words_of
 from memory_server.project import address, repository
 
 MOST_ANCHORS = 8
@@ -152,9 +152,9 @@ class _Observation:
         return []
 
     def _valued(self, name: str, source: Source, value: str) -> list[Anchor]:
-        """Return the anchor of a name with its value: the lines that hold the value are the first ones."""
+        """Return the anchor of a name with its value: the lines that give it are the first, then those that hold it."""
         lines = lines_with(name, source.text)
-        lines.sort(key=lambda line: not holds(line.text, value))
+        lines.sort(key=lambda line: (not holds(line.text, value), not gives(line.text, name, value)))
         return self._anchors(name, source, lines, value)
 
     def _anchors(self, name: str, source: Source, lines: list[Line], value: str = "") -> list[Anchor]:

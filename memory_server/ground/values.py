@@ -27,6 +27,12 @@ def holds(line: str, value: str) -> bool:
     return any(text == value or text.startswith(begins) for text in values_in(line, like=value))
 
 
+def gives(line: str, name: str, value: str) -> bool:
+    """True if a line gives a name a value, by an equals sign, a colon or white space."""
+    between = r"[\"']?(?:[ \t]*(?::[^=\n]*)?=(?!=)|[ \t]*:(?!=)|[ \t])[ \t]*[\"'^~>=v]*"
+    return re.search(f"{re.escape(name)}{between}{pattern_of(value).pattern}", line) is not None
+
+
 def may_hold(text: str, value: str) -> bool:
     """True if a text may have a line that holds a value: 30000 is written `30_000` too."""
     return value in text or (value.isdigit() and len(value) > 3 and f"{int(value):_}" in text)

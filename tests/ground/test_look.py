@@ -103,3 +103,12 @@ def test_a_value_that_changed_on_one_of_its_lines_is_said(repository: Repository
     anchors = repository.observe("port 5433 in server.py")
     repository.write("server.py", "serve(port=80, retries=5433)\nPORT = 6000\n")
     assert [verdict.text for verdict in repository.look(anchors) if verdict.text] == ["PORT = 6000"]
+
+
+def test_of_several_lines_with_a_value_the_one_that_gives_it_counts(repository: Repository) -> None:
+    repository.commit({"size.py": "fallback(width, 80)\nif width == 80:\n    width = 80\n"})
+    anchors = repository.observe("the width is 80 in size.py")
+    repository.write("size.py", "fallback(width, 80)\nif width == 80:\n    width = 90\n")
+    assert [verdict.text for verdict in repository.look(anchors)] == ["width = 90"]
+    repository.write("size.py", "fallback(width, 90)\nif width == 80:\n    width = 80\n")
+    assert [verdict.state for verdict in repository.look(anchors)] == [State.SAME]

@@ -14,6 +14,7 @@ FILES = {
     "package.json": '{\n  "engines": {"node": ">=22.1.0"},\n  "dependencies": {"react": "^18.2.0"}\n}\n',
     "src/shop.ts": "export class Shop {\n  sellAll(): void {}\n  run('--no-cache', '--no-cache-dir')\n}\n",
     "src/app/main.rs": "fn load_page() {}\nfn main() { load_page(); ignore::Walk::new(); }\n",
+    "LICENSE": "MIT\n",
     "Dockerfile": "FROM node:22-alpine\nEXPOSE 8080\n",
 }
 
@@ -69,6 +70,7 @@ def test_a_value_is_observed_beside_its_name(shop: Repository, note: str, anchor
         ("Other.sellAll is slow", []),
         ("the shop and the page load with this mode", []),
         ("we use GitHub and PostgreSQL", []),
+        ("the license is free", []),
     ],
 )
 def test_a_name_is_observed_in_the_file_that_holds_it(

@@ -139,10 +139,14 @@ def main() -> None:
             git(repository, "clone", "-q", "--shared", "--no-checkout", str(repository.resolve()), str(tree))
             check_out(tree, "HEAD")
             every = list(lines(tree))
-            files = Counter(line.name for line in every)
+            files = Counter(path.rpartition("/")[2] for path in git(tree, "ls-files").splitlines())
             for line in chance.sample(every, min(len(every), -(-options.count // len(options.repositories)))):
                 way = WAYS[chance.randrange(4)]
-                if way == "name" and files[line.name] > 1:  # such a note does not say which one it means
+                if way == "words and file" and files[line.path.rpartition("/")[2]] > 3:
+                    way = "Chinese"
+                if (
+                    way == "name" and git(tree, "grep", "-lwF", line.name).count("\n") > 1
+                ):  # such a note does not say which one it means
                     way = "name and file"
                 result, said = outcome(tree, line, way, chance)
                 counts[way, result] += 1
