@@ -88,6 +88,9 @@ _CHINESE = {
 }  # fmt: skip
 """Words for values, as code has them."""
 
+_WINDOW = 100
+"""Characters before and after a value in which its name is looked for."""
+
 _NEAR = 4
 """Words before a value among which its name is looked for."""
 
@@ -192,7 +195,9 @@ def _pairs(text: str) -> Iterator[Pair]:
         clause, words = text[start:end], plain[start:end]
         start = end
         for match in _NUMBER.finditer(words):
-            if not _PLACE.search(words[: match.start()]) and (near := _words_near(words, *match.span())):
+            if not _PLACE.search(words[max(0, match.start() - 8) : match.start()]) and (
+                near := _words_near(words, *match.span())
+            ):
                 yield Pair(_forms(match[1], match[2] or ""), near)
         for match in _QUOTED.finditer(clause):
             if near := _words_near(words, *match.span()):
@@ -213,8 +218,12 @@ def _forms(number: str, unit: str) -> tuple[str, ...]:
 
 def _words_near(clause: str, start: int, end: int) -> tuple[str, ...]:
     """Return the words that may name the value of a clause: up to four before it, the nearest first, and two after."""
-    before = [word for text in reversed(_WORD.findall(clause[:start])) for word in _code_words(text)]
-    after = [word for text in _WORD.findall(clause[end:]) for word in _code_words(text)]
+    before = [
+        word
+        for text in reversed(_WORD.findall(clause[max(0, start - _WINDOW) : start]))
+        for word in _code_words(text)
+    ]
+    after = [word for text in _WORD.findall(clause[end : end + _WINDOW]) for word in _code_words(text)]
     return tuple(dict.fromkeys((*before[:_NEAR], *after[:2])))
 
 

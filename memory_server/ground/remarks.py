@@ -10,24 +10,25 @@ _COMMIT = 7
 
 def remark(verdict: Verdict) -> str:
     """Return the phrase of a verdict; empty where nothing must be said."""
-    anchor = verdict.anchor
-    if verdict.state is State.GONE:
-        return f"`{anchor.name}` is gone from {anchor.path}" if anchor.name else f"{anchor.path} is gone"
-    if verdict.state is not State.CHANGED:
+    if verdict.state not in (State.CHANGED, State.GONE):
         return ""
-    if not verdict.text:
-        return f"a line with `{anchor.name}` is gone from {anchor.path}"
+    anchor = verdict.anchor
+    branch = f"branch {verdict.branch}" if verdict.branch not in ("", anchor.branch) else ""
     text = verdict.text.replace("`", "'")
-    if verdict.path != anchor.path:
-        return f"`{anchor.name}` is gone from {anchor.path}; {verdict.path}:{verdict.line} has `{text}`"
-    return f"{verdict.path}:{verdict.line} now reads `{text}`{_when(verdict)}"
+    if text and verdict.path == anchor.path:
+        date = datetime.fromtimestamp(verdict.modified, UTC)
+        moment = f"{date.day} {date:%b}", verdict.commit[:_COMMIT], branch
+        return f"{verdict.path}:{verdict.line} now reads `{text}` ({', '.join(filter(None, moment))})"
+    return _gone(verdict, text) + (f" ({branch})" if branch else "")
 
 
-def _when(verdict: Verdict) -> str:
-    """Return the date of the file, the commit, and the branch if it is another one than at the observation."""
-    date = datetime.fromtimestamp(verdict.modified, UTC) if verdict.modified else None
-    parts = [f"{date.day} {date:%b}" if date else "", verdict.commit[:_COMMIT]]
-    if verdict.branch and verdict.branch != verdict.anchor.branch:
-        parts.append(f"branch {verdict.branch}")
-    text = ", ".join(part for part in parts if part)
-    return f" ({text})" if text else ""
+def _gone(verdict: Verdict, text: str) -> str:
+    """Return the phrase of what is no longer in its file; `text` is the line that another file has."""
+    anchor = verdict.anchor
+    if not anchor.name:
+        return f"{anchor.path} is gone"
+    if verdict.state is State.GONE:
+        return f"`{anchor.name}` is gone from {anchor.path}"
+    if not text:
+        return f"a line with `{anchor.name}` is gone from {anchor.path}"
+    return f"`{anchor.name}` is gone from {anchor.path}; {verdict.path}:{verdict.line} has `{text}`"

@@ -162,7 +162,23 @@ def test_an_anchor_says_where_it_was_observed(shop: Repository) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "`", "``` ```", "....", "::", "(((", "/", "\\", "a" * 100_000, "`" * 9_999, "\0 \ud800"]
+    "text",
+    [
+        "",
+        "`",
+        "``` ```",
+        "....",
+        "::",
+        "(((",
+        "/",
+        "\\",
+        "a" * 100_000,
+        "`" * 9_999,
+        "5 " * 9_999,
+        '"x ' * 7_000,
+        "x 5 " * 5_000,
+        "\0 \ud800",
+    ],
 )
 def test_no_text_is_too_odd(shop: Repository, text: str) -> None:
     assert shop.observe(text) == ()

@@ -1,16 +1,22 @@
 """Working trees of every kind: worktrees, submodules, links, odd files, and indexes of every version."""
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from memory_server.ground import State, look, observe
+from memory_server.ground import State, look, observe, remark
 from memory_server.ground.budget import Budget
 from memory_server.ground.tree import MOST_BYTES, around
 from tests.ground.conftest import AMPLE, Repository
 
 NOTE = "port is 5433; it is set in config.py line 1"
+
+
+def month_of(repository: Repository) -> str:
+    modified = (repository.root / "config.py").stat().st_mtime
+    return datetime.fromtimestamp(modified, UTC).strftime("%b")
 
 
 def listed(repository: Repository) -> set[str]:
@@ -80,6 +86,13 @@ def test_a_worktree_is_a_tree_of_its_own(repository: Repository, tmp_path: Path)
     assert [verdict.state for verdict in repository.look(anchors)] == [State.SAME]
     (verdict,) = other.look(anchors)
     assert (verdict.state, verdict.text, verdict.branch) == (State.CHANGED, "PORT = 6000", "next")
+    head = repository.git("rev-parse", "HEAD")[:7]
+    assert remark(verdict).startswith("config.py:1 now reads `PORT = 6000` (")
+    assert remark(verdict).endswith(f" {month_of(other)}, {head}, branch next)")
+    other.write("config.py", "")
+    assert [remark(verdict) for verdict in other.look(anchors)] == [
+        "`PORT` is gone from config.py (branch next)"
+    ]
     assert listed(other) == listed(repository)
 
 
