@@ -17,7 +17,7 @@ from memory_server.language.small_talk import is_small_talk
 from memory_server.language.telling import telling
 from memory_server.language.tokens import estimate
 from memory_server.services import ground
-from memory_server.services.waking import DueTriggers, WakingService
+from memory_server.services.waking import WakingService, WokenPrompt
 from memory_server.storage.database import Database
 
 READ = 600
@@ -69,7 +69,7 @@ class RemindingService:
         return Reminder(answer.text, tuple(mentions))
 
 
-def _of(due: DueTriggers) -> Found:
+def _of(due: WokenPrompt) -> Found:
     text = sentences.shortened(due.prompt, PROMPT)
     return Found(Recallable.WOKEN, f"w {due.name}", text, None, 1.0, id=due.id)
 

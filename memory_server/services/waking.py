@@ -51,7 +51,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class DueTriggers:
+class WokenPrompt:
     """A prompt that woke, and why, without anything that was said."""
 
     id: LongTermId
@@ -109,7 +109,7 @@ class WakingService:
         caller: Caller,
         *,
         only_reminders: bool = False,
-    ) -> list[DueTriggers]:
+    ) -> list[WokenPrompt]:
         """Return the memories that messages of a session wake; the client's session may be a conversation of the file.
 
         Nothing is recorded: `mark_woken` does that for those that are said.
@@ -125,7 +125,7 @@ class WakingService:
             prompts = tx.long_term.prompts([watch.id for watch, _ in awake])
         reasons = self.kept([value.kept for _, value in awake])
         return [
-            DueTriggers(watch.id, watch.name, prompts[watch.id], why)
+            WokenPrompt(watch.id, watch.name, prompts[watch.id], why)
             for (watch, _), why in zip(awake, reasons, strict=True)
             if watch.id in prompts
         ]
@@ -164,10 +164,10 @@ class Reminders:
     waking: WakingService
     records: bool = True
 
-    def due(self, caller: Caller) -> list[DueTriggers]:
+    def due(self, caller: Caller) -> list[WokenPrompt]:
         return self.waking.due([], frozenset(), caller, only_reminders=True)
 
-    def mark(self, prompts: Sequence[DueTriggers], caller: Caller) -> None:
+    def mark(self, prompts: Sequence[WokenPrompt], caller: Caller) -> None:
         """Record that these were told."""
         if prompts and self.records:
             self.waking.database.record(

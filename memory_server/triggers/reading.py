@@ -73,7 +73,7 @@ Mistake = Refused | Warned
 
 
 @dataclass(frozen=True)
-class Reading:
+class SourceReading:
     """A source and its tokens; none of one that is too long to be read."""
 
     source: str

@@ -6,16 +6,16 @@ from hypothesis import strategies as st
 
 from memory_server.triggers.javascript import names
 from memory_server.triggers.javascript.names import position
-from memory_server.triggers.reading import MOST_CHARACTERS, MOST_TOKENS, Reading
+from memory_server.triggers.reading import MOST_CHARACTERS, MOST_TOKENS, SourceReading
 from tests.triggers.hostile import HOSTILE
 
 
 def undeclared(source: str) -> dict[str, int]:
-    return names.undeclared(Reading.of(source))
+    return names.undeclared(SourceReading.of(source))
 
 
 def regexes(source: str) -> list[tuple[str, int]]:
-    return [(token.text, token.at) for token in Reading.of(source).tokens if token.kind == "regex"]
+    return [(token.text, token.at) for token in SourceReading.of(source).tokens if token.kind == "regex"]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ It reads tokens, not grammar. In doubt it takes a name as declared, because the 
 import re
 from collections.abc import Iterator
 
-from memory_server.triggers.reading import OPENING, Reading
+from memory_server.triggers.reading import OPENING, SourceReading
 
 _RESERVED = frozenset(
     """arguments as async await break case catch class const continue debugger default delete do else eval export
@@ -22,7 +22,7 @@ _ASSIGNING = frozenset(["=", "+=", "-=", "*=", "/=", "%="])
 """Operators that, after a name, count as its declaration."""
 
 
-def undeclared(reading: Reading) -> dict[str, int]:
+def undeclared(reading: SourceReading) -> dict[str, int]:
     """Return each name that is used and not declared, with the index of its first use in the source."""
     declared = _RESERVED | set(_declared(reading))
     first_uses: dict[str, int] = {}
@@ -32,7 +32,7 @@ def undeclared(reading: Reading) -> dict[str, int]:
     return first_uses
 
 
-def _declared(reading: Reading) -> Iterator[str]:
+def _declared(reading: SourceReading) -> Iterator[str]:
     for index, token in enumerate(reading.tokens):
         following = reading.text(index + 1)
         if token.kind == "name":
@@ -48,7 +48,7 @@ def _declared(reading: Reading) -> Iterator[str]:
                 yield from reading.names_between(index, end)
 
 
-def _bound(reading: Reading, index: int) -> Iterator[str]:
+def _bound(reading: SourceReading, index: int) -> Iterator[str]:
     """Yield the names that a declaration declares: those in its patterns, not those in the values assigned to them."""
     in_pattern = True
     for at in reading.outermost(index):
@@ -63,7 +63,7 @@ def _bound(reading: Reading, index: int) -> Iterator[str]:
             yield token.text
 
 
-def _refers(reading: Reading, index: int) -> bool:
+def _refers(reading: SourceReading, index: int) -> bool:
     """Return False for a property, a key, a label, a method and an operand of `typeof`: they refer to no variable."""
     before, after = reading.text(index - 1), reading.text(index + 1)
     if (

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from memory_server.triggers.reading import Reading
+from memory_server.triggers.reading import SourceReading
 
 MOST_PARTS = 6
 """Parts that are evaluated."""
@@ -34,7 +34,7 @@ class Parts:
 @lru_cache(maxsize=MOST_CACHED)
 def parts_of(source: str) -> Parts:
     """Return the parts; one that is the whole source, where it is no expression or cannot be read."""
-    reading = Reading.of(source)
+    reading = SourceReading.of(source)
     begin = _last_statement(reading)
     if begin is None:
         return Parts("", (source,))
@@ -55,7 +55,7 @@ def parts_of(source: str) -> Parts:
 
 def calls_of(source: str, name: str) -> list[str]:
     """Return the calls of a function in a source, as written."""
-    reading = Reading.of(source)
+    reading = SourceReading.of(source)
     return [
         reading.cut(index, reading.closing(index + 1) + 1)
         for index in reading.named(name)
@@ -63,7 +63,7 @@ def calls_of(source: str, name: str) -> list[str]:
     ]
 
 
-def _last_statement(reading: Reading) -> int | None:
+def _last_statement(reading: SourceReading) -> int | None:
     """Return the index of the first token of the last statement, if that is an expression."""
     ends = [index for index in reading.outermost(0, len(reading) - 1) if reading.text(index) == ";"]
     begin = ends[-1] + 1 if ends else 0

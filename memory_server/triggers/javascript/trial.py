@@ -12,7 +12,7 @@ from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected, Unavailable
 from memory_server.triggers import Failure, FailureKind, Outcome, Value, odd_keys
 from memory_server.triggers.javascript import names
-from memory_server.triggers.reading import Reading
+from memory_server.triggers.reading import SourceReading
 
 SECONDS = 0.5
 """Seconds of processor time of one run; half of what a search allows, since the sample conversation is short."""
@@ -157,7 +157,7 @@ def _compile(source: str, ask: Ask) -> None:
 
 def _unknown(source: str, ask: Ask) -> Iterator[str]:
     """Warnings of undefined names, which the runs may not have reached."""
-    mentioned = names.undeclared(Reading.of(source))
+    mentioned = names.undeclared(SourceReading.of(source))
     listed = json.dumps(list(mentioned)[:MOST_NAMES])
     report = ask(TrialRun(f"throw {listed}.filter(name => !(name in globalThis)).join(' ')", EMPTY))
     for name in str(report.reply.get("message", "")).removeprefix("it throws ").split()[:3]:
@@ -225,7 +225,9 @@ def _slow(source: str, sample: Report, ask: Ask) -> Iterator[str]:
     if sample.milliseconds > SLOW_MILLISECONDS:
         yield f"It takes {sample.milliseconds:.0f} ms even on a short conversation: a loop in it is too slow."
         return
-    regexes = [token.text for token in Reading.of(source).tokens if token.kind == "regex"][:MOST_REGEXES]
+    regexes = [token.text for token in SourceReading.of(source).tokens if token.kind == "regex"][
+        :MOST_REGEXES
+    ]
     parts = [part for regex in regexes for part in PART.findall(regex)]
     texts = list(dict.fromkeys((*ADVERSARIAL, *parts)))[:MOST_TEXTS]
     for length, most in ((30, SLOW_MILLISECONDS), (3000, SLOW_ON_LONG)):

@@ -6,7 +6,7 @@ warning. Each says what to write instead.
 
 from memory_server.errors import TriggerRejected
 from memory_server.triggers.mistakes import dates, functions, keys, logic, messages, ranges
-from memory_server.triggers.reading import Mistake, Reading, Refused
+from memory_server.triggers.reading import Mistake, Refused, SourceReading
 
 
 def warnings(source: str) -> tuple[str, ...]:
@@ -15,7 +15,7 @@ def warnings(source: str) -> tuple[str, ...]:
     Raises:
         TriggerRejected: something is one for certain.
     """
-    reading = Reading.of(source)
+    reading = SourceReading.of(source)
     mistakes: list[Mistake] = [
         mistake
         for subject in (functions, messages, dates, logic, ranges, keys)

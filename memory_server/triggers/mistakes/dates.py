@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from memory_server.triggers.reading import COMPARISONS, EQUALITIES, Mistake, Reading, Refused, Warned
+from memory_server.triggers.reading import COMPARISONS, EQUALITIES, Mistake, Refused, SourceReading, Warned
 
 NUMBERS = {
     "getMonth": "0 (January) to 11 (December)",
@@ -39,7 +39,7 @@ COMPARE = (
 )
 
 
-def mistakes(reading: Reading) -> Iterator[Mistake]:
+def mistakes(reading: SourceReading) -> Iterator[Mistake]:
     for index in reading.named("Date"):
         yield from _of_date(reading, index)
     for index in reading.named(*NUMBERS):
@@ -60,7 +60,7 @@ def mistakes(reading: Reading) -> Iterator[Mistake]:
         yield Warned("getYear() counts from 1900. Write getFullYear().")
 
 
-def _of_date(reading: Reading, index: int) -> Iterator[Mistake]:
+def _of_date(reading: SourceReading, index: int) -> Iterator[Mistake]:
     if reading.is_property(index):
         return
     if reading.text(index - 1) != "new":
@@ -90,7 +90,7 @@ def _of_date(reading: Reading, index: int) -> Iterator[Mistake]:
         yield Refused(f"A date compared with a text is never true. {COMPARE}.")
 
 
-def _of_getter(reading: Reading, index: int) -> Iterator[Mistake]:
+def _of_getter(reading: SourceReading, index: int) -> Iterator[Mistake]:
     name = reading.text(index)
     if not reading.is_property(index):
         return
@@ -118,7 +118,7 @@ def _number(name: str, written: str) -> str:
     return "" if number is None else f" Write {name}() === {number}."
 
 
-def _of_text(reading: Reading, index: int) -> Iterator[Mistake]:
+def _of_text(reading: SourceReading, index: int) -> Iterator[Mistake]:
     form, mend = _FORMS[reading.text(index)]
     if not reading.is_property(index) or not reading.follows(index + 1, "(", ")"):
         return

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from memory_server.triggers.reading import Mistake, Reading, Refused
+from memory_server.triggers.reading import Mistake, Refused, SourceReading
 
 _ASKING = frozenset(
     "some every filter find findIndex findLast findLastIndex map flatMap reduce reduceRight sort toSorted".split()
@@ -16,7 +16,7 @@ _BEFORE_CONDITION = frozenset(["", "&&", "||", "!", "?", "=>", "return", ";"])
 _AFTER_CONDITION = frozenset(["", "&&", "||", "?", ";"])
 
 
-def mistakes(reading: Reading) -> Iterator[Mistake]:
+def mistakes(reading: SourceReading) -> Iterator[Mistake]:
     for index in reading.named("async", "await"):
         after = reading.at(index + 1)
         if not reading.is_property(index) and (after.text == "(" or after.kind == "name"):
@@ -43,7 +43,7 @@ def mistakes(reading: Reading) -> Iterator[Mistake]:
             )
 
 
-def _without_return(reading: Reading) -> Iterator[Mistake]:
+def _without_return(reading: SourceReading) -> Iterator[Mistake]:
     """Functions in braces that return nothing to a method that asks them."""
     for index, token in enumerate(reading.tokens):
         if token.kind != "sign" or token.text != "{" or index not in reading.pairs:
@@ -67,7 +67,7 @@ def _without_return(reading: Reading) -> Iterator[Mistake]:
             )
 
 
-def _is_condition(reading: Reading, index: int) -> bool:
+def _is_condition(reading: SourceReading, index: int) -> bool:
     """Return True if the value of the call itself is taken for true or false."""
     if reading.text(index + 1) != "(" or index + 1 not in reading.pairs:
         return False

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from memory_server.language.han import SIMPLIFIED, TRADITIONAL
-from memory_server.triggers.reading import Mistake, Reading, Warned
+from memory_server.triggers.reading import Mistake, SourceReading, Warned
 
 _HAN = "[\u3400-\u9fff]"
 _EDGE_BESIDE_HAN = re.compile(rf"\\b{_HAN}|{_HAN}\\b")
@@ -13,7 +13,7 @@ _LOOKS = ("includes", "startsWith", "endsWith", "indexOf")
 _CASES = {"toLowerCase": str.lower, "toUpperCase": str.upper}
 
 
-def mistakes(reading: Reading) -> Iterator[Mistake]:
+def mistakes(reading: SourceReading) -> Iterator[Mistake]:
     for token in reading.tokens:
         if token.kind == "regex" and _EDGE_BESIDE_HAN.search(token.text):
             yield Warned(
@@ -37,7 +37,7 @@ def mistakes(reading: Reading) -> Iterator[Mistake]:
             yield Warned(f"similar never reaches {number.text}: its maximum is 1.")
 
 
-def _looked_for(reading: Reading, index: int, text: str) -> Iterator[Mistake]:
+def _looked_for(reading: SourceReading, index: int, text: str) -> Iterator[Mistake]:
     """A text after `.includes(`."""
     case = reading.text(index - 4) if reading.follows(index - 3, "(", ")") else ""
     if case in _CASES and _CASES[case](text) != text:
@@ -47,7 +47,7 @@ def _looked_for(reading: Reading, index: int, text: str) -> Iterator[Mistake]:
         yield _one_form(text, _simplified(text))
 
 
-def _list_of_texts(reading: Reading, index: int) -> Iterator[Mistake]:
+def _list_of_texts(reading: SourceReading, index: int) -> Iterator[Mistake]:
     """`['a', 'b'].includes(m.content)` is true only where a message is nothing but one of them."""
     opening = reading.pairs.get(index - 2, -1)
     end = reading.pairs.get(index + 1, 0)
@@ -60,7 +60,7 @@ def _list_of_texts(reading: Reading, index: int) -> Iterator[Mistake]:
         )
 
 
-def _phrase(reading: Reading, index: int) -> Iterator[Mistake]:
+def _phrase(reading: SourceReading, index: int) -> Iterator[Mistake]:
     opening = next((at for at in range(index, min(index + 8, len(reading))) if reading.text(at) == "["), -1)
     phrase = reading.literal(opening + 1)
     if opening > 0 and phrase and " " in phrase.strip() and reading.text(opening + 2) == "]":

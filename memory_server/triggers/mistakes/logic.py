@@ -6,8 +6,8 @@ from memory_server.triggers.reading import (
     COMPARISONS,
     RELATIONS,
     Mistake,
-    Reading,
     Refused,
+    SourceReading,
     SourceToken,
     Warned,
 )
@@ -17,7 +17,7 @@ _CLOSES = frozenset(["", ")", "]", ",", ";", "?", ":", "}"])
 _CALCULATES = frozenset(["(", "[", ".", "?.", "+", "-", "*", "/", "%", "!"])
 
 
-def mistakes(reading: Reading) -> Iterator[Mistake]:
+def mistakes(reading: SourceReading) -> Iterator[Mistake]:
     for index, token in enumerate(reading.tokens):
         if token.kind in ("text", "number"):
             yield from _literal_operand(reading, index)
@@ -48,7 +48,7 @@ def mistakes(reading: Reading) -> Iterator[Mistake]:
             )
 
 
-def _literal_operand(reading: Reading, index: int) -> Iterator[Mistake]:
+def _literal_operand(reading: SourceReading, index: int) -> Iterator[Mistake]:
     """A number or a text that is a whole operand of `||` or `&&`."""
     token = reading.at(index)
     before, after = reading.text(index - 1), reading.text(index + 1)
@@ -67,7 +67,7 @@ def _literal_operand(reading: Reading, index: int) -> Iterator[Mistake]:
         )
 
 
-def _compared_before(reading: Reading, index: int) -> bool:
+def _compared_before(reading: SourceReading, index: int) -> bool:
     """Return True if a comparison stands before the `||` at `index`, in the same brackets."""
     index -= 1
     while index >= 0:
@@ -81,7 +81,7 @@ def _compared_before(reading: Reading, index: int) -> bool:
     return False
 
 
-def _chain(reading: Reading, index: int) -> Iterator[Mistake]:
+def _chain(reading: SourceReading, index: int) -> Iterator[Mistake]:
     """`1 < x < 3`."""
     for here in reading.outermost(index + 1):
         if reading.text(here) in RELATIONS:
@@ -95,7 +95,7 @@ def _chain(reading: Reading, index: int) -> Iterator[Mistake]:
             return
 
 
-def _choice(reading: Reading, index: int) -> Iterator[Mistake]:
+def _choice(reading: SourceReading, index: int) -> Iterator[Mistake]:
     """`found ? 'yes' : 'no'` as the value of the trigger: both texts count as true."""
     yes, no = reading.at(index + 1), reading.at(index + 3)
     ends = all(reading.text(after) in ("", ";") for after in range(index + 4, len(reading)))
@@ -112,7 +112,7 @@ def _counts_as_true(token: SourceToken) -> bool:
     )
 
 
-def _assignment(reading: Reading, index: int) -> Iterator[Mistake]:
+def _assignment(reading: SourceReading, index: int) -> Iterator[Mistake]:
     name = reading.text(index - 1)
     of_message = reading.is_property(index - 1) and name in ("content", "role", "length")
     declared = reading.text(index - 2) in ("const", "let", "var", ",")
@@ -120,7 +120,7 @@ def _assignment(reading: Reading, index: int) -> Iterator[Mistake]:
         yield Warned(f"`{name} =` changes a value. To compare, write `{name} ===`.")
 
 
-def _count(reading: Reading, index: int) -> Iterator[Mistake]:
+def _count(reading: SourceReading, index: int) -> Iterator[Mistake]:
     """A count of match_keys compared with `true`."""
     end = reading.pairs.get(index + 1)
     if reading.text(index + 1) != "(" or end is None:
@@ -138,7 +138,7 @@ def _count(reading: Reading, index: int) -> Iterator[Mistake]:
         )
 
 
-def _truth(reading: Reading, index: int) -> Iterator[Mistake]:
+def _truth(reading: SourceReading, index: int) -> Iterator[Mistake]:
     """`true` or `false` compared with a number."""
     end = reading.pairs.get(index + 1)
     if reading.text(index + 1) != "(" or end is None or reading.text(end + 1) not in COMPARISONS:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from memory_server.language.nearest import meant
-from memory_server.triggers.reading import EQUALITIES, Mistake, Reading, Refused, Warned
+from memory_server.triggers.reading import EQUALITIES, Mistake, Refused, SourceReading, Warned
 
 SOME = "messages.some(m => m.content.includes('…'))"
 
@@ -26,7 +26,7 @@ _OTHER_NAMES = {
 }
 
 
-def mistakes(reading: Reading) -> Iterator[Mistake]:
+def mistakes(reading: SourceReading) -> Iterator[Mistake]:
     yield from _of_context(reading)
     for index in reading.named("messages"):
         if not reading.is_property(index) or reading.text(index - 2) == "context":
@@ -35,7 +35,7 @@ def mistakes(reading: Reading) -> Iterator[Mistake]:
     yield from _whole_content(reading)
 
 
-def _of_context(reading: Reading) -> Iterator[Mistake]:
+def _of_context(reading: SourceReading) -> Iterator[Mistake]:
     for index in reading.named("context"):
         name = reading.at(index + 2)
         if reading.is_property(index) or reading.text(index + 1) not in (".", "?.") or name.kind != "name":
@@ -46,7 +46,7 @@ def _of_context(reading: Reading) -> Iterator[Mistake]:
             yield Refused(f"`context` has no `{name.text}`. {mend} For what was said: {SOME}.")
 
 
-def _of_list(reading: Reading, index: int) -> Iterator[Mistake]:
+def _of_list(reading: SourceReading, index: int) -> Iterator[Mistake]:
     if _assigned(reading, "messages"):
         return
     name = reading.at(index + 2)
@@ -105,7 +105,7 @@ def _of_list(reading: Reading, index: int) -> Iterator[Mistake]:
         yield Refused(f"`messages` is a list, which never equals a text. Write {SOME}.")
 
 
-def _assigned(reading: Reading, name: str) -> bool:
+def _assigned(reading: SourceReading, name: str) -> bool:
     """Return True if the trigger declares such a name itself."""
     return any(
         reading.text(index - 1) in ("const", "let", "var") or reading.text(index + 1) in ("=", "=>")
@@ -113,7 +113,7 @@ def _assigned(reading: Reading, name: str) -> bool:
     ) or any(reading.text(index) == name for index in _parameters(reading))
 
 
-def _parameters(reading: Reading) -> Iterator[int]:
+def _parameters(reading: SourceReading) -> Iterator[int]:
     """The names between brackets before `=>` or after `function`."""
     for index, token in enumerate(reading.tokens):
         if token.text != "(" or index not in reading.pairs or token.kind != "sign":
@@ -123,7 +123,7 @@ def _parameters(reading: Reading) -> Iterator[int]:
             yield from range(index + 1, close)
 
 
-def _roles(reading: Reading) -> Iterator[Mistake]:
+def _roles(reading: SourceReading) -> Iterator[Mistake]:
     for index in reading.named("role"):
         begin = reading.chain_begin(index)
         if reading.text(index + 1) in EQUALITIES:
@@ -142,7 +142,7 @@ def _roles(reading: Reading) -> Iterator[Mistake]:
             yield Warned(f"Clients do not call a role '{written}'. {mend}")
 
 
-def _whole_content(reading: Reading) -> Iterator[Mistake]:
+def _whole_content(reading: SourceReading) -> Iterator[Mistake]:
     for index in reading.named("content"):
         if not reading.is_property(index) or reading.text(index + 1) not in ("==", "==="):
             continue

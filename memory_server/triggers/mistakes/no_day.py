@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memory_server.triggers.reading import EQUALITIES, Reading
+from memory_server.triggers.reading import EQUALITIES, SourceReading
 
 _TEXTS = frozenset(
     "toLocaleDateString toLocaleTimeString toLocaleString toISOString toDateString toString toJSON format".split()
@@ -60,7 +60,7 @@ def comparisons(source: str) -> tuple[list[DateComparison], str]:
 
     A time of day is not tried: that would take each minute.
     """
-    reading = Reading.of(source)
+    reading = SourceReading.of(source)
     compared = [
         comparison for comparison in dict.fromkeys(_comparisons(reading)) if ":" not in comparison.text
     ]
@@ -74,7 +74,7 @@ def comparisons(source: str) -> tuple[list[DateComparison], str]:
     return compared[:MOST], " ".join(f"const {name} = new Date();" for name in dict.fromkeys(declared))
 
 
-def _comparisons(reading: Reading) -> Iterator[DateComparison]:
+def _comparisons(reading: SourceReading) -> Iterator[DateComparison]:
     for index in reading.named(*_TEXTS):
         if not reading.is_property(index):
             continue
@@ -95,7 +95,7 @@ def _comparisons(reading: Reading) -> Iterator[DateComparison]:
 
 
 def _comparison(
-    reading: Reading, begin: int, end: int, date_end: int, text: int, date: int | None = None
+    reading: SourceReading, begin: int, end: int, date_end: int, text: int, date: int | None = None
 ) -> DateComparison:
     return DateComparison(
         reading.cut(begin, end),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memory_server.triggers.mistakes.dates import NUMBERS
-from memory_server.triggers.reading import COMPARISONS, Mistake, Reading, Warned
+from memory_server.triggers.reading import COMPARISONS, Mistake, SourceReading, Warned
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _ENDS = frozenset(["||", "??", ",", ";", "?", ":", "=>", "=", "return", "(", "[", "{", ")", "]", "}"])
@@ -51,7 +51,7 @@ class Comparison:
         }.get(self.sign, (-math.inf, math.inf))
 
 
-def mistakes(reading: Reading) -> Iterator[Mistake]:
+def mistakes(reading: SourceReading) -> Iterator[Mistake]:
     for row in _rows(reading):
         comparisons = list(filter(None, (_comparison(reading, *operand) for operand in row)))
         for comparison in comparisons:
@@ -101,7 +101,7 @@ def _contradict(comparisons: list[Comparison]) -> bool:
     return False
 
 
-def _rows(reading: Reading) -> Iterator[list[tuple[int, int]]]:
+def _rows(reading: SourceReading) -> Iterator[list[tuple[int, int]]]:
     """The rows of operands that `&&` joins, each as the indexes of its tokens; one operand is a row too."""
     for index in range(-1, len(reading)):
         if index >= 0 and reading.text(index) not in _ENDS:
@@ -117,7 +117,7 @@ def _rows(reading: Reading) -> Iterator[list[tuple[int, int]]]:
         yield row
 
 
-def _comparison(reading: Reading, begin: int, end: int) -> Comparison | None:
+def _comparison(reading: SourceReading, begin: int, end: int) -> Comparison | None:
     signs = [at for at in reading.outermost(begin, end) if reading.text(at) in COMPARISONS]
     if len(signs) != 1 or not begin < signs[0] < end - 1:
         return None
@@ -133,11 +133,11 @@ def _comparison(reading: Reading, begin: int, end: int) -> Comparison | None:
     return Comparison(_value(reading, *left), _method(reading, *left), sign, literal.text, is_number)
 
 
-def _value(reading: Reading, begin: int, end: int) -> str:
+def _value(reading: SourceReading, begin: int, end: int) -> str:
     return "".join(reading.at(at).text for at in range(begin, end))
 
 
-def _method(reading: Reading, begin: int, end: int) -> str:
+def _method(reading: SourceReading, begin: int, end: int) -> str:
     """The name that the value ends with: `getMonth` of `new Date().getMonth()`, '' of a calculation."""
     if reading.chain_begin(end - 1) != begin:
         return ""
