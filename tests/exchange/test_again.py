@@ -329,3 +329,18 @@ def test_on_postgresql_a_relation_that_is_gone_ends_with_its_edge(tmp_path: Path
     assert changed["sources"][0]["counts"]["edge"] == {"present": 6, "ended": 1}
     assert run(place.given, "undo", "i2").code == 0
     assert run(place.given, "export").out == before
+
+
+def test_on_postgresql_which_machines_share_a_session_is_followed_and_nothing_of_it_ends(
+    tmp_path: Path, run: Run
+) -> None:
+    """Another machine may have the same path: what is gone from it here may stand there."""
+    place = new_place()
+    path = sources.opencode(tmp_path)
+    assert run(place.given, "import", path, "--json").summary["added"] == 4
+    before = run(place.given, "export").out
+    EDITS_OF_SESSIONS["opencode"](path)
+    changed = run(place.given, "import", path, "--json").summary
+    assert (changed["added"], changed["updated"], changed["ended"]) == (0, 1, 0)
+    assert run(place.given, "undo", "i2").code == 0
+    assert run(place.given, "export").out == before
