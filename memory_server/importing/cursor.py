@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from memory_server.domain.exchange.records import Refusal
+from memory_server.importing.opened import leads_out
 from memory_server.importing.session import LONGEST, Message, Session, object_of, text_of
 from memory_server.importing.values import file_moment, moment, objects
 from memory_server.sqlite import foreign
@@ -90,12 +91,9 @@ def _transcripts(path: Path) -> Iterator[Path]:
     files = [path] if path.is_file() else [file for pattern in patterns for file in path.glob(pattern)]
     for file in files:
         folders = [folder.name for folder in file.parents]
-        if (
-            file.suffix == ".jsonl"
-            and TRANSCRIPTS in folders
-            and "subagents" not in folders
-            and file.is_file()
-        ):
+        if file.suffix != ".jsonl" or TRANSCRIPTS not in folders or "subagents" in folders:
+            continue
+        if file.is_file() and not leads_out(file, path):
             yield file
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_server.domain.exchange.records import Refusal
+from memory_server.importing.opened import leads_out
 from memory_server.importing.session import LONGEST, Message, Session, object_of, text_of
 from memory_server.importing.values import moment, objects
 
@@ -43,6 +44,8 @@ def _files(path: Path) -> Iterator[Path]:
     files = [path] if path.is_file() else [file for pattern in patterns for file in path.glob(pattern)]
     for file in files:
         if file.parent.name != "chats" or not file.name.startswith("session-") or not file.is_file():
+            continue
+        if leads_out(file, path):
             continue
         if file.suffix == ".jsonl" or (file.suffix == ".json" and not file.with_suffix(".jsonl").exists()):
             yield file

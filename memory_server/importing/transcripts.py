@@ -12,7 +12,7 @@ from typing import Any
 
 from memory_server.domain.exchange.records import Record, TurnRecord
 from memory_server.importing import sessions
-from memory_server.importing.opened import Format, Opened
+from memory_server.importing.opened import Format, Opened, leads_out
 from memory_server.importing.session import LONGEST, Turn, object_of, records_of, text_of, within
 from memory_server.importing.values import moment
 
@@ -45,9 +45,9 @@ def files(path: Path) -> Iterator[Path]:
     order, and asked for soonest.
     """
     paths = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
-    sessions = [file for file in paths if file.is_file() and file.suffix == ".jsonl"]
-    for file in sorted(sessions, key=lambda file: file.stat().st_mtime, reverse=True):
-        if _is_transcript(file):
+    of_lines = [file for file in paths if file.is_file() and file.suffix == ".jsonl"]
+    for file in sorted(of_lines, key=lambda file: file.stat().st_mtime, reverse=True):
+        if not leads_out(file, path) and _is_transcript(file):
             yield file
 
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ import pytest
 
 from memory_server.errors import Invalid
 from memory_server.importing import json_list, opened
+from memory_server.importing.formats import recognised
 from tests.exchange import sources
+from tests.exchange.conftest import Run
 
 VALUES: list[Any] = [
     {"text": "渡轮九点出发", "more": {"deep": [1, 2.5, None, True]}},
@@ -67,8 +70,6 @@ def test_what_is_no_list_has_no_values(data: bytes) -> None:
 def test_a_source_that_is_read_piece_by_piece_gives_the_same(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from memory_server.importing.formats import recognised
-
     (tmp_path / "source").mkdir()
     path = sources.SOURCES[name](tmp_path / "source")
 
@@ -82,3 +83,32 @@ def test_a_source_that_is_read_piece_by_piece_gives_the_same(
     monkeypatch.setattr(json_list, "CHUNK", 50)
     assert records() == whole
     assert len(whole) > 0
+
+
+def test_a_list_takes_less_memory_than_it_has_text(tmp_path: Path) -> None:
+    path = tmp_path / "notes.json"
+    text = "The harbour opens at nine. " * 40
+    with path.open("w") as file:
+        file.write(
+            "[" + ",".join(json.dumps({"id": f"a-long-id-{n}", "text": f"{n} {text}"}) for n in range(9_000))
+        )
+        file.write("]")
+    tracemalloc.start()
+    try:
+        format_, opened_file = recognised(path)
+        count = sum(1 for _ in format_.records(opened_file))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (format_.name, count) == ("jsonl", 9_000)
+    assert peak < path.stat().st_size
+
+
+def test_an_object_that_is_too_large_is_refused_with_its_size(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "notes.json"
+    with path.open("wb") as file:
+        file.write(b'{\n"results": [')
+        file.truncate(opened.LARGEST + 1)
+    done = run(tmp_path / "memory.db", "import", path)
+    assert (done.code, done.out) == (1, "")
+    assert "67,108,865 bytes, and 67,108,864 of one JSON object are read at most. Split it." in done.err

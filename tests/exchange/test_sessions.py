@@ -324,6 +324,18 @@ def test_what_is_damaged_is_told_by_session_and_ends_nothing(
         assert 0 < sum(told["counts"]["turn"].values()) <= added
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows asks for a right to make links")
+@pytest.mark.parametrize("client", ["gemini-cli", "cursor-agent", "claude-code"])
+def test_a_link_to_a_session_elsewhere_is_not_read(client: str, services: Services, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    folder = (sources.SESSIONS | {"claude-code": sources.transcript})[client](tmp_path / "home")
+    (file,) = (file for file in folder.rglob("*.jsonl") if "subagents" not in file.parts)
+    elsewhere = Path(shutil.move(file, tmp_path / file.name))
+    file.symlink_to(elsewhere)
+    took(services, folder)
+    assert texts(services) == []
+
+
 def test_values_that_no_client_writes_break_nothing(tmp_path: Path, services: Services) -> None:
     database = tmp_path / "opencode.db"
     _by_statements(
