@@ -1,13 +1,14 @@
 """Sketches of texts: salted hashes of their words and pairs of words, which tell how much of another text stands other.
 
-A sketch holds no word. Words are cut to their stems, so that "deploys" is found as "deploying"; of Chinese each two
-characters that stand together are a word. What stands in one place of a long text counts, not what is spread over it.
+A sketch holds no word. Words are cut to their stems, so that "deploys" is found as "deploying"; of Chinese each
+character is a word. What stands in one place of a long text counts, not what is spread over it.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from math import ceil
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -20,11 +21,14 @@ from memory_server.language.text import HAN, fold
 Hashes = NDArray[np.uint32]
 Flags = NDArray[np.bool_]
 
-BLOCK: Final = 64
-"""Words of a place. What stands in two places side by side stands together."""
+BLOCK: Final = 16
+"""Words of a place. What stands in two places side by side stands together; of a longer text, in as many more."""
+
+SPREAD: Final = 1.5
+"""So much more room than a text takes half of the place has in which it is looked for: it may have been shortened."""
 
 ENOUGH: Final = 4
-"""Words of a text that is compared: of less nothing can be told."""
+"""Words from which on a part of a text is enough; of Chinese twice as many characters. Less must stand there whole."""
 
 STEM: Final = 6
 """Letters of a word that count."""
@@ -44,12 +48,20 @@ OF_SENTENCE: Final = Least(0.9, 0.6)
 OF_FEW: Final = Least(1.0, 1.0)
 """Of a text of less than ENOUGH words."""
 
+_FRAME = re.compile("用户|团队|我们|说[:：]")
+"""The same in Chinese."""
+
 _RUN = re.compile(rf"[{HAN}]+|[^\W_{HAN}]+(?:['’][^\W\d_{HAN}]+)?")
 _HAN = re.compile(f"[{HAN}]")
 _ENDING = re.compile(r"(?<=[a-z]{3})(?:ments?|ations?|ions?|ings?|edly|ed|ers?|ly|es|s|e|y)$")
 _STOPS: Final = ENGLISH_STOP_WORDS | frozenset(
-    "always never must shall should all any every each please may might will would use used using user users".split()
+    """
+    always never must shall should all any every each please may might will would use used using
+    user users user's said says team
+    的 了 是 在 和 与 或 也 就 都 而 及 着 把 被 给 对 从 到 由 等 这 那 其 之 不 一 个 有 要 会 可 以 为 我 你 他 们
+    """.split()
 )
+"""Words that tell nothing of a text, and those with which a model begins what it stores of a user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +84,15 @@ class Needle:
     words: Hashes
     pairs: Hashes
     starts: tuple[int, ...] = (0,)
+    enough: int = ENOUGH
 
     def parts(self) -> Iterator[tuple[slice, Least]]:
         """Yield the places of the whole and of each sentence, with the least that must stand in another text."""
         number = len(self.words)
-        yield slice(0, number), OF_WHOLE if number >= ENOUGH else OF_FEW
+        yield slice(0, number), OF_WHOLE if number >= self.enough else OF_FEW
         if len(self.starts) > 1:
             for start, end in zip(self.starts, (*self.starts[1:], number), strict=True):
-                if end - start > ENOUGH:
+                if end - start > self.enough:
                     yield slice(start, end), OF_SENTENCE
 
 
@@ -101,7 +114,7 @@ class Match:
         if not len(words):
             return False
         enough_words = words.mean() >= least.words
-        if len(words) < ENOUGH:
+        if least is OF_FEW:
             return bool(enough_words and pairs.all() and len(pairs))
         return bool(enough_words or (len(pairs) and pairs.mean() >= least.pairs))
 
@@ -131,6 +144,7 @@ def needle(text: str, salt: int) -> Needle:
         np.array([_hash(salt, word) for word in words], np.uint32),
         np.array(pairs, np.uint32),
         tuple(dict.fromkeys(starts)),
+        2 * ENOUGH if _HAN.search(text) else ENOUGH,
     )
 
 
@@ -152,7 +166,7 @@ def overlap(sought: Needle, source: Sketch) -> Match | None:
         chosen = np.zeros(len(first), bool)
         chosen[part] = True
         chosen[len(sought.words) + part.start : len(sought.words) + part.stop - 1] = True
-        wide = max(1, -(-(part.stop - part.start) // BLOCK))
+        wide = max(1, ceil(SPREAD * (part.stop - part.start) / BLOCK))
         together = _together(first, np.where(chosen, end, first), source.places, wide)
         if _flags(sought, together).reaches(part, least):
             both |= together
@@ -186,10 +200,10 @@ def _together(first: NDArray[np.intp], end: NDArray[np.intp], places: NDArray[np
 
 
 def _words(text: str) -> Iterator[str]:
-    """Yield the stems of the words that tell something; of Chinese each two characters that stand together."""
-    for run in _RUN.findall(fold(text)):
+    """Yield the stems of the words that tell something; of Chinese each character."""
+    for run in _RUN.findall(_FRAME.sub(" ", fold(text))):
         if _HAN.match(run):
-            yield from (run[place : place + 2] for place in range(len(run) - 1))
+            yield from (letter for letter in run if letter not in _STOPS)
         elif run not in _STOPS:
             yield _ENDING.sub("", run)[:STEM]
 

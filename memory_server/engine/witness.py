@@ -28,8 +28,8 @@ OLDEST = 12 * 3600.0
 TOLD = 0.6
 """Share of a text's words that stand in one prompt from which on the user has said it."""
 
-BESIDES = 3
-"""Words of an output in a text of the user from which on the text says more than the user did."""
+BESIDES = 0.2
+"""Share of a text's words that the user did not say and an output did, from which on it says more than the user."""
 
 SILENT = frozenset(
     ["Write", "Edit", "MultiEdit", "NotebookEdit", "apply_patch", "Task", "Agent", "TodoWrite"]
@@ -115,14 +115,14 @@ def _origin(sought: sketch.Needle, utterances: Sequence[Utterance]) -> str | Non
         return None
     prompts = [sketch.match(sought, prompt.sketch) for prompt in utterances if prompt.origin == trust.TOLD]
     of_user = max(prompts, key=lambda match: match.share, default=None)
-    least = TOLD if len(sought.words) >= sketch.ENOUGH else 1.0
+    least = TOLD if len(sought.words) > 1 else 1.0
     is_told = of_user is not None and of_user.share >= least
     shares: dict[str, float] = {}
     for output in utterances:
         overlap = None if output.origin == trust.TOLD else sketch.overlap(sought, output.sketch)
         if overlap is None:
             continue
-        if of_user is not None and is_told and (overlap.words & ~of_user.words).sum() < BESIDES:
+        if of_user is not None and is_told and (overlap.words & ~of_user.words).mean() < BESIDES:
             continue
         shares[output.origin] = max(overlap.share, shares.get(output.origin, 0.0))
     outside = [origin for origin in shares if trust.waits(origin)]

@@ -130,6 +130,7 @@ class MemoryService:
                 tx, WrittenText(text, draft.type, draft.project, fresh, person, homes), without
             )
             twin = comparison.twin
+            draft = replace(draft, origin=_echoed(draft.origin or stamp, comparison))
             stored = (
                 tx.memories.insert(draft, caller) if twin is None else self._merge(tx, twin, draft, caller)
             )
@@ -280,6 +281,15 @@ class MemoryService:
         if draft.content not in (twin.content, merged.content):
             tx.memories.keep_merged(twin.id, draft.content)
         return merged
+
+
+def _echoed(stamp: str, comparison: Compared) -> str:
+    """Return the origin of a text that is close to memories: a model that has read one from outside may reword it."""
+    close = (similar.memory for similar in comparison.similar)
+    return trust.joined(
+        stamp,
+        (memory.origin for memory in close if isinstance(memory, Memory) and trust.waits(memory.origin)),
+    )
 
 
 def _ends(tx: Tx, ids: Sequence[MemoryId]) -> dict[MemoryId, Memory]:
