@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory_server import ground
 from memory_server.domain import fact_text
@@ -13,10 +14,12 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.fact import Fact
 from memory_server.domain.memory import Memory
-from memory_server.domain.recall import Found
 from memory_server.ground import Anchor
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
+
+if TYPE_CHECKING:
+    from memory_server.domain.recall import Found  # it imports numpy, and a hook imports this
 
 WAITING = 100
 """Texts that wait to be looked up in the working tree, the latest: an import is not looked up at all."""
@@ -139,7 +142,7 @@ def remarks(anchors: Anchored, folder: Path | None, seconds: float = SECONDS) ->
     return {id: "; ".join(texts) for id, texts in changed.items() if texts}
 
 
-def with_remarks(hits: Sequence[Found], caller: Caller) -> list[Found]:
+def with_remarks(hits: "Sequence[Found]", caller: Caller) -> "list[Found]":
     """Return the hits of an answer; of the first ones with what has changed on their ground since."""
     anchors = {place: hit.anchors for place, hit in enumerate(hits[:LOOKED_AT]) if hit.anchors}
     changed = remarks(anchors, caller.folder)
