@@ -76,6 +76,8 @@ def _weights(parts: list[str]) -> Iterable[float]:
 
 
 def _weight(part: str) -> float:
+    if part.isascii() and part.isalpha():
+        return _WEIGHT["word"](part)
     return sum(_WEIGHT[str(match.lastgroup)](match[0]) for match in _PARTS.finditer(part))
 
 

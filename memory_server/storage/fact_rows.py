@@ -71,4 +71,4 @@ def value_of(text: str) -> Any:
 
 def tags_of(text: str) -> tuple[str, ...]:
     """A person may have put numbers among them."""
-    return tuple(str(tag) for tag in json.loads(text))
+    return () if text == "[]" else tuple(str(tag) for tag in json.loads(text))

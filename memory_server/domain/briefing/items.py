@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from memory_server.domain.briefing.choice import TIMELESS, Heading, Item
@@ -12,6 +12,9 @@ from memory_server.domain.briefing.settled import still_open
 from memory_server.domain.fact import Fact, Scope
 from memory_server.domain.memory import Memory, MemoryId, MemoryType
 from memory_server.language import sentences
+
+KEYS = 2048
+"""Keys of facts whose place in a briefing is kept: the next one asks for the same."""
 
 ORDINARY = 5
 """The importance of what has none: a fact."""
@@ -97,6 +100,7 @@ DATED = frozenset([Heading.BLOCKED, Heading.TASK, Heading.UNDER_WAY])
 """Here the age is told with the shortest form too: what was urgent long ago may not be so any more."""
 
 
+@lru_cache(maxsize=KEYS)
 def heading_of(key: str, scope: Scope) -> Heading:
     """The heading of a fact, by the prefix of its key. `ai.NAME.` and the shared scope are what assistants share."""
     head, _, subkey = key.partition(".")
@@ -180,6 +184,7 @@ def of_fact(fact: Fact, reader: Reader, replaced: Sequence[str] = ()) -> list[It
     ]
 
 
+@lru_cache(maxsize=KEYS)
 def catalogue_of(key: str, heading: Heading) -> str | None:
     """The prefix of a key that may stand in a catalogue: `product` of `product.rye`, `project.api` of `project.api.x`.
 
