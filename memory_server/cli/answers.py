@@ -10,6 +10,7 @@ from memory_server.answers.answer import Answer, field, made, rounded
 from memory_server.domain import recall
 from memory_server.domain.calls import Calls
 from memory_server.domain.change import Change
+from memory_server.domain.changed_ground import ChangedGround
 from memory_server.domain.edge import Edge
 from memory_server.domain.fact import Fact, FactChange
 from memory_server.domain.long_term import LongTermMemory, Wake
@@ -57,6 +58,7 @@ class LogAnswer:
 @dataclass(frozen=True, slots=True)
 class ReviewAnswer:
     waiting: Sequence[Waiting]
+    changed: Sequence[ChangedGround]
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +233,7 @@ LINES = {
             Memory,
             "id type project tags importance content occurred_at created_at created_by superseded_by",
         ),
+        Answer(ChangedGround, "memory remark renewed?"),
         Answer(
             Hit,
             "memory",

@@ -45,6 +45,7 @@ def opened(settings: Settings, *, makes: bool = False) -> Iterator["Services"]:
     try:
         services.database.files.refuse_empty()
         yield services
+        services.ground.observe()
         _write_back(services)
     finally:
         services.close()

@@ -1,4 +1,6 @@
-"""`memory-server review`: what somebody outside has said, to confirm or to drop."""
+"""`memory-server review`: what somebody outside has said, and memories whose files have changed."""
+
+from typing import TYPE_CHECKING
 
 import click
 
@@ -8,9 +10,17 @@ from memory_server.cli.handles import HandleType
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
+from memory_server.domain.caller import Caller
+from memory_server.domain.change import Kind
+from memory_server.domain.changed_ground import ChangedGround
 from memory_server.domain.handles import Handle
+from memory_server.domain.memory import MemoryChange
 from memory_server.domain.outside import Waiting
+from memory_server.errors import Hint, Invalid, Mend
 from memory_server.settings import Settings
+
+if TYPE_CHECKING:
+    from memory_server.app import Services
 
 COLUMNS: Columns[Waiting] = (
     Column("id", lambda waiting: waiting.handle, "cyan"),
@@ -21,43 +31,82 @@ COLUMNS: Columns[Waiting] = (
 )
 
 
+OF_GROUND: Columns[ChangedGround] = (
+    Column("id", lambda changed: f"m{changed.memory.id}", "cyan"),
+    Column("its files", lambda changed: changed.remark, "yellow"),
+    Column("text", lambda changed: changed.memory.content, fills=True),
+)
+
+
 @verb(
     "review",
     examples=(
         "memory-server review",
         "memory-server review confirm m12",
+        "memory-server review take m7",
         "memory-server review drop --from 'web evil.example'",
     ),
 )
-@click.argument("action", type=options.Word(["list", "confirm", "drop"]), default="list", metavar="[ACTION]")
+@click.argument(
+    "action", type=options.Word(["list", "confirm", "take", "drop"]), default="list", metavar="[ACTION]"
+)
 @click.argument("ids", nargs=-1, type=HandleType(), metavar="[ID]...")
 @click.option("--from", "origin", metavar="ORIGIN", help="All of one origin, such as 'web evil.example'.")
 @options.json_option
 def review_command(
     settings: Settings, action: str, ids: tuple[Handle, ...], origin: str | None, as_json: bool
 ) -> None:
-    """List what a page or another server said, and confirm or drop it. No briefing and no hook says it before.
+    """List what a page or another server said, and the memories whose files have changed; confirm or drop them.
 
-    ACTION is list, confirm or drop. Only a person confirms: on a terminal, or on the pages of `memory-server view`.
+    ACTION is list, confirm (it holds), drop, or take: put the value that a file has now into the memory. What a page or
+    another server said no briefing and no hook says before a person has confirmed it: on a terminal, or on the pages
+    of `memory-server view`.
     """
     if (action == "list") == bool(ids or origin):
         raise click.UsageError("Name the ids, or --from ORIGIN, with confirm or drop.")
     if action == "confirm" and not output.asks():
         raise click.UsageError("Only a person confirms: on a terminal, or on a page of `memory-server view`.")
+    by = caller(settings)
     with opened(settings) as services:
+        changed = services.ground.changed(by)
         if action == "list":
-            _list(services.trust.waiting(), as_json)
+            _list(services.trust.waiting(), changed, as_json)
             return
-        by = caller(settings)
+        of_ground = [item for item in changed if Handle(Kind.MEMORY, item.memory.id) in ids]
+        for item in of_ground:
+            _settle(services, action, item, by)
+        named = {Handle(Kind.MEMORY, item.memory.id) for item in of_ground}
+        remaining = [handle for handle in ids if handle not in named]
+        if action == "take" and (remaining or origin):
+            raise click.UsageError("The files of these have not changed: " + " ".join(map(str, remaining)))
         settle = services.trust.confirm if action == "confirm" else services.trust.drop
-        settled = settle(ids, origin, by)
-    word = "Confirmed" if action == "confirm" else "Dropped"
-    output.say(f"{word} {output.counted(len(settled), 'item')}. `memory-server log` shows how to undo it.")
+        settled = settle(remaining, origin, by) if remaining or origin else []
+    word = {"confirm": "Confirmed", "take": "Changed", "drop": "Dropped"}[action]
+    number = output.counted(len(of_ground) + len(settled), "item")
+    output.say(f"{word} {number}. `memory-server log` shows how to undo it.")
 
 
-def _list(waiting: list[Waiting], as_json: bool) -> None:
+def _settle(services: "Services", action: str, item: ChangedGround, by: Caller) -> None:
+    """Keep a memory whose files have changed as it is, take over their value, or delete it."""
+    memory = item.memory
+    if action == "drop":
+        services.memories.forget(memory.id, False, by)
+    elif action == "confirm":
+        services.ground.keep(memory, by)
+    elif item.renewed is None:
+        mend = Hint(Mend.FOLLOW_GROUND, {"id": memory.id})
+        raise Invalid(f"No value of m{memory.id} can be taken over: {item.remark}.", mend)
+    else:
+        services.memories.update(memory.id, MemoryChange(content=item.renewed), by)
+        services.ground.observe()
+
+
+def _list(waiting: list[Waiting], changed: list[ChangedGround], as_json: bool) -> None:
     if as_json:
-        output.as_json(ReviewAnswer(waiting))
+        output.as_json(ReviewAnswer(waiting, changed))
         return
-    output.table(COLUMNS, waiting)
-    output.note(None if waiting else "Nothing waits.")
+    if waiting or not changed:
+        output.table(COLUMNS, waiting)
+    if changed:
+        output.table(OF_GROUND, changed)
+    output.note(None if waiting or changed else "Nothing waits.")

@@ -1,8 +1,11 @@
 """Says a verdict in one short phrase."""
 
+import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from memory_server.ground.anchors import State, Verdict
+from memory_server.ground.values import values_in
 
 _COMMIT = 7
 """Digits of a commit that are told."""
@@ -20,6 +23,25 @@ def remark(verdict: Verdict) -> str:
         moment = f"{date.day} {date:%b}", verdict.commit[:_COMMIT], branch
         return f"{verdict.path}:{verdict.line} now reads `{text}` ({', '.join(filter(None, moment))})"
     return _gone(verdict, text) + (f" ({branch})" if branch else "")
+
+
+def renewed(text: str, verdicts: Sequence[Verdict]) -> str | None:
+    """Return a note with the values that its lines hold now; None where it is not plain which value that is.
+
+    It is plain where the note says the old value once, and the line has one other value of the kind.
+    """
+    new_text = text
+    for verdict in verdicts:
+        value = verdict.anchor.value
+        pattern = rf"(?<![\w.]){re.escape(value)}(?!\w)(?!\.\d)"
+        if not value or verdict.path != verdict.anchor.path or not re.search(pattern, new_text):
+            continue
+        values = set(values_in(verdict.text, like=value))
+        if len(values) != 1 or len(re.findall(pattern, new_text)) != 1:
+            return None
+        before, _, after = re.split(rf"({pattern})", new_text, maxsplit=1)
+        new_text = f"{before}{values.pop()}{after}"
+    return new_text if new_text != text else None
 
 
 def _gone(verdict: Verdict, text: str) -> str:

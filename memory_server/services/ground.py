@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from memory_server import ground
 from memory_server.domain import fact_text
 from memory_server.domain.caller import Caller
+from memory_server.domain.changed_ground import ChangedGround
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.fact import Fact
-from memory_server.domain.memory import Memory
-from memory_server.ground import Anchor
+from memory_server.domain.memory import Memory, MemoryId
+from memory_server.ground import Anchor, Verdict
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
 
@@ -32,6 +33,9 @@ SECONDS = 0.03
 
 Hears = Callable[[Memory | Fact, Caller], None]
 """Hears of each text that is new."""
+
+REVIEWED, REVIEWING = 500, 1.0
+"""Memories, the newest of a project, whose ground a review looks at, and the seconds of CPU that it takes for that."""
 
 Anchored = dict[int, tuple[Anchor, ...]]
 """The anchors of memories or facts, by id."""
@@ -79,6 +83,16 @@ class GroundService:
         with self.database.read() as tx:
             anchors = anchored(tx, Embedded.MEMORIES, [memory.id], caller)
         return remarks(anchors, caller.folder).get(memory.id)
+
+    def changed(self, caller: Caller) -> list[ChangedGround]:
+        """Return the memories whose files have changed where a session works, the newest first."""
+        with self.database.read() as tx:
+            return changed_of(tx, caller)
+
+    def keep(self, memory: Memory, caller: Caller) -> None:
+        """Take what the files say now for the ground of a memory, which still holds."""
+        self.written(memory, caller)
+        self.observe()
 
     def observe(self) -> None:
         """Look up what waits, in the order in which it was written."""
@@ -130,16 +144,38 @@ class Ground:
 
 def remarks(anchors: Anchored, folder: Path | None, seconds: float = SECONDS) -> dict[int, str]:
     """Return what has changed on the ground of memories or facts, in words, by id; nothing where all stands."""
+    verdicts = _verdicts(anchors, folder, seconds)
+    texts = {id: dict.fromkeys(filter(None, map(ground.remark, of_text))) for id, of_text in verdicts.items()}
+    return {id: "; ".join(changed) for id, changed in texts.items() if changed}
+
+
+def _verdicts(anchors: Anchored, folder: Path | None, seconds: float) -> dict[int, list[Verdict]]:
+    """Look at the ground of memories or facts, in a folder; there is none outside a repository."""
     if folder is None or not anchors:
         return {}
     several = [(id, anchor) for id, of_text in anchors.items() for anchor in of_text]
     verdicts = ground.look([anchor for _, anchor in several], folder, seconds=seconds)
-    changed: dict[int, list[str]] = {}
-    for (id, _), verdict in zip(several, verdicts, strict=True):
-        remark = ground.remark(verdict)
-        if remark and remark not in changed.setdefault(id, []):
-            changed[id].append(remark)
-    return {id: "; ".join(texts) for id, texts in changed.items() if texts}
+    by_id: dict[int, list[Verdict]] = {}
+    for (id, _), verdict in zip(several, verdicts, strict=bool(verdicts)):
+        by_id.setdefault(id, []).append(verdict)
+    return by_id
+
+
+def changed_of(tx: Tx, caller: Caller) -> list[ChangedGround]:
+    """Return the memories whose files have changed in the tree where a session works, the newest first."""
+    if caller.folder is None or not caller.project.key:
+        return []
+    memory_ids = [MemoryId(id) for id in tx.anchors.memories(caller.project.key, REVIEWED)]
+    memories = [memory for memory in tx.memories.select(memory_ids) if not memory.superseded_by]
+    anchors = anchored(tx, Embedded.MEMORIES, memory_ids, caller)
+    verdicts = _verdicts(anchors, caller.folder, REVIEWING)
+    changed = []
+    for memory in memories:
+        of_memory = [verdict for verdict in verdicts.get(memory.id, ()) if ground.remark(verdict)]
+        if of_memory:
+            remark = "; ".join(dict.fromkeys(map(ground.remark, of_memory)))
+            changed.append(ChangedGround(memory, remark, ground.renewed(memory.content, of_memory)))
+    return changed
 
 
 def with_remarks(hits: "Sequence[Found]", caller: Caller) -> "list[Found]":

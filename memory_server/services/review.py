@@ -9,7 +9,6 @@ from memory_server.domain.briefing.choice import Heading
 from memory_server.domain.briefing.items import UNTOUCHED, heading_of
 from memory_server.domain.briefing.settled import still_open
 from memory_server.domain.caller import Caller
-from memory_server.domain.embedding import Embedded
 from memory_server.domain.fact import Headline, homes, narrowest
 from memory_server.domain.fact_text import of as fact_as_text
 from memory_server.domain.memory import Memory
@@ -28,9 +27,6 @@ OF_EACH = 50
 
 COMPARED = 500
 """Memories among which duplicates are looked for, the newest: at most 0.7 seconds of CPU."""
-
-LOOKING = 1.0
-"""Seconds of CPU in which the ground of these memories is looked at, the newest first."""
 
 SHOWN = 25.0
 """Tokens of each text that a finding shows."""
@@ -67,7 +63,7 @@ class ReviewService:
             project = here.project.name
             findings = [  # a new kind is one line more
                 *_contradictions(tx, project),
-                *_changed_ground(tx, caller, project),
+                *_changed_ground(tx, caller),
                 *_duplicates(tx, project, self.segmenter),
                 *_stale_tasks(tx, here),
                 *_unused_triggers(tx, projects.conversations(tx, conversation, caller)),
@@ -88,14 +84,12 @@ def _contradictions(tx: Tx, project: str) -> Iterator[Finding]:
         yield Finding(ReviewKind.CONTRADICTION, (f"m{old.id}", f"m{new.id}"), Problem(text, (mend,)))
 
 
-def _changed_ground(tx: Tx, caller: Caller, project: str) -> Iterator[Finding]:
-    memories = [memory for memory in tx.memories.newest_of(project, COMPARED) if not memory.superseded_by]
-    anchors = ground.anchored(tx, Embedded.MEMORIES, [memory.id for memory in memories], caller)
-    changed = ground.remarks(anchors, caller.folder, LOOKING)
-    for memory in [memory for memory in memories if memory.id in changed][:OF_EACH]:
-        text = f"[m{memory.id}] {_told(memory)} But {changed[memory.id]}."
-        mend = Hint(Mend.FOLLOW_GROUND, {"id": memory.id})
-        yield Finding(ReviewKind.CHANGED_GROUND, (f"m{memory.id}",), Problem(text, (mend,)))
+def _changed_ground(tx: Tx, caller: Caller) -> Iterator[Finding]:
+    for changed in ground.changed_of(tx, caller)[:OF_EACH]:
+        id = changed.memory.id
+        text = f"[m{id}] {_told(changed.memory)} But {changed.remark}."
+        mend = Hint(Mend.FOLLOW_GROUND, {"id": id})
+        yield Finding(ReviewKind.CHANGED_GROUND, (f"m{id}",), Problem(text, (mend,)))
 
 
 def _duplicates(tx: Tx, project: str, segmenter: Segmenter) -> Iterator[Finding]:

@@ -70,6 +70,8 @@ WRITES: dict[str, Page] = {
     "/undo": timeline.undo,
     "/review/confirm": review.confirm,
     "/review/drop": review.drop,
+    "/review/keep": review.keep,
+    "/review/take": review.take,
     "/doctor/backup": health.back_up,
     "/doctor/purge": health.purge,
 }

@@ -63,3 +63,38 @@ def test_what_a_person_types_is_typed_and_what_a_program_pipes_is_not(
     terminal("add", "The lamp is checked at dusk")
     assert typed(terminal, "add", "The harbour opens at noon") == 0
     assert sqlite(terminal.servers.db, "SELECT origin FROM memories ORDER BY id") == "unknown\ntyped"
+
+
+@pytest.fixture
+def moved(terminal: Terminal) -> Terminal:
+    """A memory that says 5433, in a repository whose file says 6000 since."""
+    config = terminal.folder / "config.py"
+    subprocess.run(["git", "init", "-q"], cwd=terminal.folder, check=True)
+    config.write_text("STAGING_PORT = 5433\n")
+    terminal("add", "The staging database listens on port 5433, `STAGING_PORT` in config.py")
+    config.write_text("STAGING_PORT = 6000\n")
+    return terminal
+
+
+def test_a_memory_whose_files_have_changed_is_listed_and_takes_over_their_value(moved: Terminal) -> None:
+    (row,) = moved("review").rows
+    assert row[0] == "m1"
+    assert row[1].startswith("config.py:1 now reads `STAGING_PORT = 6000`")
+    (changed,) = moved("review", "--json").json["changed"]
+    assert "port 6000" in changed["renewed"]
+    assert "Changed 1 item" in moved("review", "take", "m1").out
+    assert "port 6000" in moved("show", "1").out
+    assert "Nothing waits." in moved("review").err
+    assert "have not changed: m1" in moved("review", "take", "m1", code=2).err
+
+
+def test_a_memory_that_holds_though_its_files_have_changed_is_kept(moved: Terminal) -> None:
+    assert typed(moved, "review", "confirm", "m1") == 0
+    assert "Nothing waits." in moved("review").err
+    assert "port 5433" in moved("show", "1").out
+
+
+def test_a_memory_whose_files_have_changed_is_dropped_and_comes_back(moved: Terminal) -> None:
+    assert "Dropped 1 item" in moved("review", "drop", "m1").out
+    moved("undo", "d1")
+    assert len(moved("review").rows) == 1

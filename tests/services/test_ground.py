@@ -1,6 +1,7 @@
 """What a memory says of a file is told together with what the file says now."""
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from memory_server.domain.fact import FactDraft, Scope
 from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, MemoryId, MemoryType
 from memory_server.domain.review import ReviewKind
 from memory_server.nlp.jieba import JiebaSegmenter
-from memory_server.project import project_of
+from memory_server.project import Project, project_of
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.facts import FactService
 from memory_server.services.ground import GroundService
@@ -24,6 +25,7 @@ from memory_server.storage.database import Database
 from tests.conftest import Clock
 from tests.services.test_resume import WORDING
 
+QUESTION = "port of the staging database"
 NOTE = "The staging database listens on port 5433; it is `STAGING_PORT` in config.py."
 
 
@@ -85,7 +87,7 @@ def test_a_changed_line_is_told_with_the_memory_that_names_it(stores: Stores, tr
 def test_nothing_is_said_where_the_line_stands_or_has_moved(stores: Stores, tree: Path) -> None:
     stores.store(NOTE, at(tree))
     (tree / "config.py").write_text("DEBUG = False\n\n# ports\nSTAGING_PORT = 5433\n")
-    assert stores.remark("port of the staging database", at(tree)) is None
+    assert stores.remark(QUESTION, at(tree)) is None
 
 
 def test_a_file_of_the_same_name_in_another_project_is_another_file(
@@ -96,8 +98,19 @@ def test_a_file_of_the_same_name_in_another_project_is_another_file(
     elsewhere.mkdir()
     subprocess.run(["git", "init", "-q"], cwd=elsewhere, check=True)
     (elsewhere / "config.py").write_text("STAGING_PORT = 7000\n")
-    assert stores.remark("port of the staging database", at(elsewhere)) is None
-    assert stores.remark("port of the staging database", Caller("Claude", "s2")) is None
+    assert stores.remark(QUESTION, at(elsewhere)) is None
+    assert stores.remark(QUESTION, Caller("Claude", "s2")) is None
+
+
+def test_a_project_that_is_named_in_a_folder_without_a_repository_has_no_ground(
+    stores: Stores, tree: Path, tmp_path: Path
+) -> None:
+    stores.store(NOTE, replace(at(tree), project=Project("shop", "shop")))
+    (tree / "config.py").write_text("STAGING_PORT = 6000\n")
+    assert stores.remark(QUESTION, replace(at(tree), project=Project("shop", "shop"))) is not None
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    assert stores.remark(QUESTION, replace(at(plain), project=Project("shop", "shop"))) is None
 
 
 def test_another_text_speaks_of_the_ground_of_today(stores: Stores, tree: Path) -> None:
@@ -105,11 +118,11 @@ def test_another_text_speaks_of_the_ground_of_today(stores: Stores, tree: Path) 
     (tree / "config.py").write_text("DEBUG = False\nSTAGING_PORT = 6000\n")
     change = MemoryChange(content=NOTE.replace("5433", "6000"))
     stores.memories.update(MemoryId(id), change, at(tree))
-    assert stores.remark("port of the staging database", at(tree)) is None
+    assert stores.remark(QUESTION, at(tree)) is None
     stores.ground.observe()
-    assert stores.remark("port of the staging database", at(tree)) is None
+    assert stores.remark(QUESTION, at(tree)) is None
     (tree / "config.py").write_text("DEBUG = False\nSTAGING_PORT = 6001\n")
-    assert "6001" in (stores.remark("port of the staging database", at(tree)) or "")
+    assert "6001" in (stores.remark(QUESTION, at(tree)) or "")
 
 
 def test_facts_have_a_ground_too(stores: Stores, tree: Path) -> None:

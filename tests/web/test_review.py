@@ -1,6 +1,7 @@
 """The page on which a person confirms or drops what somebody outside has said."""
 
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from starlette.testclient import TestClient
 from memory_server import app
 from memory_server.domain.caller import Caller
 from memory_server.domain.memory import MemoryDraft, MemoryType
+from memory_server.project import project_of
 from memory_server.settings import Settings
 from memory_server.web.site import site
 
@@ -73,3 +75,31 @@ def test_what_a_person_writes_on_a_page_is_typed(services: app.Services) -> None
     }
     browser.post("/memory/1/edit", data=fields)
     assert services.memories.get([1]).found[0].memory.origin == "typed"  # type: ignore[list-item]
+
+
+def test_a_memory_whose_files_have_changed_takes_over_their_value_or_is_kept(
+    services: app.Services, tmp_path: Path
+) -> None:
+    tree = tmp_path / "shop"
+    tree.mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=tree, check=True)
+    (tree / "config.py").write_text("PORT = 5433\nSTAGE_TIMEOUT = 30\n")
+    person = Caller("browser", project=project_of(None, tree), folder=tree)
+    for text in (
+        "The port is 5433, `PORT` in config.py",
+        "The stage waits 30 seconds: `STAGE_TIMEOUT` in config.py",
+    ):
+        services.memories.store(MemoryDraft(text, MemoryType.LEARNING), None, person)
+    services.ground.observe()
+    browser = TestClient(site(services, lambda _: person, b"secret", lambda _: False), headers=HEADERS)
+    assert "Their files have changed" not in browser.get("/review").text
+    (tree / "config.py").write_text("PORT = 6000\nSTAGE_TIMEOUT = 60\n")
+    assert "config.py:1 now reads `PORT = 6000`" in browser.get("/review").text
+    assert "Its files have changed" in browser.get("/memory/4").text
+    assert "Changed." in send(browser, "take", handle="m4")
+    assert "Confirmed." in send(browser, "keep", handle="m5")
+    assert "have not changed" in send(browser, "keep", handle="m5")
+    assert "Their files have changed" not in browser.get("/review").text
+    texts = [detail.memory.content for detail in services.memories.get([4, 5]).found]  # type: ignore[list-item]
+    assert texts[0] == "The port is 6000, `PORT` in config.py"
+    assert "30 seconds" in texts[1]

@@ -43,6 +43,14 @@ class Anchors:
         )
         return {id: tuple(map(_anchor, json.loads(anchors))) for id, anchors in rows}
 
+    def memories(self, project: str, limit: int) -> list[int]:
+        """Return the newest memories that speak of something in the tree of a project."""
+        rows = self.tx.rows(
+            "SELECT memory_id FROM memory_anchors WHERE project = :project ORDER BY memory_id DESC LIMIT :limit",
+            {"project": project, "limit": limit},
+        )
+        return [id for (id,) in rows]
+
 
 @dataclass(frozen=True, slots=True)
 class WritableAnchors(Anchors):

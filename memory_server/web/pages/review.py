@@ -1,11 +1,13 @@
-"""Review: what somebody outside has said, by its origin; a person confirms or drops it."""
+"""Review: what somebody outside has said, by its origin, and memories whose files have changed; a person settles it."""
 
 from itertools import groupby
 
 from starlette.responses import Response
 
 from memory_server.domain import handles
+from memory_server.domain.changed_ground import ChangedGround
 from memory_server.domain.handles import Handle
+from memory_server.domain.memory import MemoryChange
 from memory_server.errors import Invalid
 from memory_server.web.view import Desk, Visit, back
 
@@ -13,7 +15,8 @@ from memory_server.web.view import Desk, Visit, back
 def show(desk: Desk, visit: Visit) -> Response:
     waiting = desk.services.trust.waiting()
     groups = [(origin, list(things)) for origin, things in groupby(waiting, key=lambda item: item.origin)]
-    return desk.render(visit, "review", groups=groups)
+    changed = desk.services.ground.changed(visit.caller)
+    return desk.render(visit, "review", groups=groups, changed=changed)
 
 
 def confirm(desk: Desk, visit: Visit) -> Response:
@@ -28,6 +31,34 @@ def drop(desk: Desk, visit: Visit) -> Response:
     chosen, origin = _chosen(visit)
     desk.services.trust.drop(chosen, origin, visit.caller)
     return back("/review", done="forgotten")
+
+
+def keep(desk: Desk, visit: Visit) -> Response:
+    """Keep a memory as it is, though its files have changed."""
+    desk.services.ground.keep(_changed(desk, visit).memory, visit.caller)
+    return back("/review", done="confirmed")
+
+
+def take(desk: Desk, visit: Visit) -> Response:
+    """Put the value that its files have now into a memory."""
+    changed = _changed(desk, visit)
+    if changed.renewed is None:
+        raise Invalid(f"No value of m{changed.memory.id} can be taken over: {changed.remark}.")
+    desk.services.memories.update(changed.memory.id, MemoryChange(content=changed.renewed), visit.caller)
+    desk.services.ground.observe()
+    return back("/review", done="changed")
+
+
+def _changed(desk: Desk, visit: Visit) -> ChangedGround:
+    """Return the memory that the form names.
+
+    Raises:
+        Invalid: its files have not changed.
+    """
+    for changed in desk.services.ground.changed(visit.caller):
+        if f"m{changed.memory.id}" == visit.form["handle"]:
+            return changed
+    raise Invalid(f"The files of {visit.form['handle']} have not changed.")
 
 
 def _chosen(visit: Visit) -> tuple[list[Handle], str | None]:
