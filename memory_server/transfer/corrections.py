@@ -5,12 +5,14 @@ undone takes the line back, and what is broken off goes on. `origins.written` ha
 made to agree with; NULL: nothing is written back to it.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from memory_server.domain.exchange.records import Refusal
 from memory_server.errors import Invalid
 from memory_server.importing import claude_code, corrected
+from memory_server.importing.corrected import ReadFile
 from memory_server.language.text import clean
 from memory_server.storage.database import Database
 from memory_server.storage.tables.choosing import below_path
@@ -40,18 +42,26 @@ class CorrectionService:
 
     def write_back(self) -> list[Refusal]:
         """Write back what was corrected since; return the files that cannot be written, each with the reason."""
+        return self._each(self._write)
+
+    def refused(self) -> list[Refusal]:
+        """Return the files that a correction waits for and that cannot be written now, each with the reason."""
+        return self._each(lambda origin, day: _corrected(_read(origin).text, origin, day))
+
+    def _each(self, do: Callable[[_Origin, str], object]) -> list[Refusal]:
+        """Do this for the file of each correction that is not in it yet; return the refusals."""
         with self.database.read() as tx:
             due, day = [origin for origin in _origins(tx) if origin.is_due], tx.now[:10]
         refused = []
         for origin in due:
             try:
-                self._write(origin, day)
+                do(origin, day)
             except Invalid as error:
                 refused.append(Refusal(origin.path, f"not written back: {error.problem.text}"))
         return refused
 
     def _write(self, origin: _Origin, day: str) -> None:
-        file = corrected.read(Path(origin.path), Path(origin.folder))
+        file = _read(origin)
         text = _corrected(file.text, origin, day)
         with self.database.write() as tx:
             if origin in _origins(tx):
@@ -61,18 +71,6 @@ class CorrectionService:
                 )
                 if text != file.text:
                     file.replace(text)
-
-    def refused(self) -> list[Refusal]:
-        """Return the files that a correction waits for and that cannot be written now, each with the reason."""
-        with self.database.read() as tx:
-            due, day = [origin for origin in _origins(tx) if origin.is_due], tx.now[:10]
-        refused = []
-        for origin in due:
-            try:
-                _corrected(corrected.read(Path(origin.path), Path(origin.folder)).text, origin, day)
-            except Invalid as error:
-                refused.append(Refusal(origin.path, f"not written back: {error.problem.text}"))
-        return refused
 
     def files(self) -> list[str]:
         """Return the files to which corrections are written back."""
@@ -111,6 +109,10 @@ def _origins(tx: Tx) -> list[_Origin]:
         _Origin(id, path, folder, of_file, written, true_now.get(item))
         for id, item, path, folder, of_file, written in rows
     ]
+
+
+def _read(origin: _Origin) -> ReadFile:
+    return corrected.read(Path(origin.path), Path(origin.folder))
 
 
 def _corrected(text: str, origin: _Origin, day: str) -> str:
