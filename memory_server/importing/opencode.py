@@ -16,7 +16,7 @@ from memory_server.sqlite import foreign
 _SESSIONS = """
 SELECT id, CAST(directory AS BLOB), CASE WHEN json_valid(revert) THEN json_extract(revert, '$.messageID') END
 FROM session
-WHERE parent_id IS NULL
+WHERE parent_id IS NULL AND id = ifnull(:session, id)
 ORDER BY time_updated DESC
 """
 
@@ -56,27 +56,37 @@ Part = tuple[object, object, object, int]
 
 
 def fits(path: Path) -> bool:
-    if path.is_file():
-        return {"session", "message", "part"} <= foreign.names(path)
+    database = _database(path)
+    if database is not None:
+        return {"session", "message", "part"} <= foreign.names(database)
     return bool(_databases(path)) or (path / "storage/session").is_dir()
 
 
 def read(path: Path) -> Iterator[Session | Refusal]:
-    """Yield the sessions of a file, or of the data folder, the newest first. A database has those of `storage` too."""
-    databases = [path] if path.is_file() else _databases(path)
-    for database in databases:
-        yield from _of_database(database)
+    """Yield the sessions of a file, or of the data folder, the newest first; or one of a file, whose id ends the path.
+
+    A database has the sessions of `storage` too.
+    """
+    database = _database(path)
+    databases = _databases(path) if database is None else [database]
+    for file in databases:
+        yield from _of_database(file, None if file != path.parent else path.name)
     if not databases:
         yield from _of_files(path / "storage")
+
+
+def _database(path: Path) -> Path | None:
+    """Return the file that a path names, or in which it names a session."""
+    return next((file for file in (path, path.parent) if file.is_file()), None)
 
 
 def _databases(folder: Path) -> list[Path]:
     return sorted(file for file in folder.glob("opencode*.db") if file.is_file())
 
 
-def _of_database(path: Path) -> Iterator[Session]:
+def _of_database(path: Path, session: str | None) -> Iterator[Session]:
     with foreign.in_place(path) as rows:
-        for id, folder, reverted in rows(_SESSIONS):
+        for id, folder, reverted in rows(_SESSIONS, {"session": session}):
             parts: list[Part] = rows(_PARTS, {"session": id, "most": LONGEST})
             name = bytes(folder or b"").decode("utf-8", "replace")
             yield Session(

@@ -54,7 +54,7 @@ class TranscriptService:
         """Take in what a transcript has more, and drop what is gone of the folder of its client."""
         run = Run(transcripts.NAME, Filing(caller, None), {}, set(), 0, path=str(path))
         turns = self._unread(path)
-        while path.is_file() and (batch := list(islice(turns, AT_ONCE))):
+        while _stands(path) and (batch := list(islice(turns, AT_ONCE))):
             run.steps.clear()  # it is no event
             with self.database.write() as tx:
                 for turn in batch:

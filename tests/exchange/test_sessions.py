@@ -239,6 +239,26 @@ def test_a_hook_takes_in_what_a_session_has_more(client: str, services: Services
     assert took(services, folder) == {Outcome.PRESENT: 2, Outcome.ENDED: 2}
 
 
+def test_a_hook_takes_in_what_one_session_of_a_database_has_more(services: Services, tmp_path: Path) -> None:
+    database = sources.opencode(tmp_path) / "opencode.db"
+    last = "SELECT max(id) FROM message"
+    _by_statements(
+        database,
+        f"CREATE TABLE later AS SELECT * FROM message WHERE id = ({last})",
+        f"DELETE FROM message WHERE id = ({last})",
+    )
+    session_path = database / "ses_de64b3f53ffet6AyB9a839Itre"
+    assert took(services, tmp_path) == {Outcome.ADDED: 3}
+    _by_statements(database, "INSERT INTO message SELECT * FROM later")
+    services.transcripts.follow(database / "ses_none", database, Caller())
+    assert len(texts(services)) == 3
+    services.transcripts.follow(session_path, database, Caller())
+    assert texts(services)[3] == "assistant: The billing service listens on port 7443."
+    assert took(services, tmp_path) == {Outcome.PRESENT: 4}
+    services.transcripts.follow(tmp_path / "none.db/ses_none", tmp_path / "none.db", Caller())
+    assert len(texts(services)) == 4
+
+
 def test_recall_has_sessions_below_what_was_stored(services: Services, tmp_path: Path) -> None:
     took(services, sources.opencode(tmp_path))
     services.queue.work()

@@ -180,6 +180,24 @@ def only_after_tools(path: Path) -> None:
     path.write_text(json.dumps(settings))
 
 
+def test_a_session_of_opencode_is_read_on_once_its_sessions_were_imported(
+    hooks: Hooks, tmp_path: Path, sqlite: Sqlite
+) -> None:
+    program("opencode")
+    home = tmp_path / "home"
+    with model_stub() as stub:
+        env = surroundings("opencode", home, stub)
+        own = dict.fromkeys(("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"), "")
+        assert hooks.run("install", "opencode", "--db", hooks.given, env={**env, **own}).returncode == 0
+        carry_out(["opencode", "run", "Paint"], hooks.project, env)
+        assert hooks.run("import", str(home / ".local/share/opencode"), "--db", hooks.given).returncode == 0
+        carry_out(["opencode", "run", "--continue", "Sweep"], hooks.project, env)
+    said = sqlite(
+        hooks.db, "SELECT message FROM turns WHERE created_by LIKE '%opencode (transcript)' ORDER BY id"
+    )
+    assert said.split() == ["Paint", ANSWER, "Sweep", ANSWER]
+
+
 def begun_agent(asked: dict[str, Any]) -> dict[str, Any]:
     """The arguments with which Codex waits for the subagent that it has begun."""
     return {"targets": [json.loads(asked["input"][-1]["output"])["agent_id"]]}

@@ -1,6 +1,12 @@
 import { spawn } from "node:child_process"
+import { homedir } from "node:os"
+import { join, resolve } from "node:path"
 
 const COMMANDS = @COMMANDS@
+
+// The file in which opencode keeps its sessions.
+const DATA = join(process.env.XDG_DATA_HOME || join(homedir(), ".local", "share"), "opencode")
+const DATABASE = resolve(DATA, process.env.OPENCODE_DB || "opencode.db")
 
 // Runs a hook; answers what it would have the model know, "" where it fails or takes longer than @SECONDS@ seconds.
 function hook(event, input) {
@@ -50,7 +56,8 @@ export const MemoryServer = async ({ directory }) => {
         replies.set(event.properties.part.sessionID, event.properties.part.text)
       } else if (event.type === "session.idle") {
         const session_id = event.properties.sessionID
-        const input = { session_id, cwd: directory, prompt: prompts.get(session_id) }
+        const transcript_path = join(DATABASE, session_id)
+        const input = { session_id, cwd: directory, transcript_path, prompt: prompts.get(session_id) }
         await hook("Stop", { ...input, last_assistant_message: replies.get(session_id) })
       } else if (event.type === "session.compacted") {
         await hook("SessionStart", { session_id: event.properties.sessionID, cwd: directory, source: "compact" })
