@@ -33,6 +33,7 @@ from memory_server.services.graph import GraphService
 from memory_server.services.ground import GroundService
 from memory_server.services.health import HealthService
 from memory_server.services.injections import InjectionService
+from memory_server.services.judging import JudgingService
 from memory_server.services.late_comparing import LateComparing
 from memory_server.services.learning import Learning, LearningService
 from memory_server.services.long_term import LongTermService
@@ -162,6 +163,7 @@ class Services:
             self.memories, self.facts, self.turns, self.short_term, self.long_term, self.recall, self.changes
         )
         self.reminding = RemindingService(database, of_hooks, ByMeaning(self.recall).find)
+        self.judging = JudgingService(queue)
         self.resume = ResumeService(database, learning.on, self.long_term)
         self.recent = RecentService(database)
         self.trust = TrustService(database)

@@ -5,6 +5,7 @@ it. The effect on the ranking is small and bounded. `scripts/lab/quality/learnin
 sessions.
 """
 
+import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -45,6 +46,9 @@ SAME = 0.65
 
 MOST, LEAST = 300, 8
 """Characters of a question that is kept."""
+
+
+_NUMBER = re.compile(r"\d+")
 
 
 class How(StrEnum):
@@ -123,6 +127,17 @@ def is_worth_keeping(question: str) -> bool:
 
 def words(question: str) -> frozenset[str]:
     return frozenset(term for term in query.parse(question).terms if not is_small_talk(term))
+
+
+def says_the_same(text: str, sentence: str) -> bool:
+    """True if a text and a sentence share at least SAME of all their words, and have the same numbers."""
+    text_words, other_words = words(text), words(sentence)
+    shared = len(text_words & other_words)
+    return shared >= SAME * max(1, len(text_words | other_words)) and _numbers(text) == _numbers(sentence)
+
+
+def _numbers(text: str) -> set[str]:
+    return set(_NUMBER.findall(text))
 
 
 def same(question_words: AbstractSet[str], questions: Sequence[OpenQuestion]) -> list[OpenQuestion]:

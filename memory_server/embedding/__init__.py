@@ -1,9 +1,13 @@
 """The port that turns texts into vectors."""
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from memory_server.domain.embedding import Reading, Space, Vector
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class Embedder(Protocol):
@@ -33,6 +37,15 @@ class TokenReader(Protocol):
     def read_questions(self, texts: Sequence[str]) -> list[Reading]: ...
 
     def read_documents(self, texts: Sequence[str]) -> list[Reading]: ...
+
+
+@runtime_checkable
+class StateReader(Protocol):
+    """An embedder that also tells what kind of sentence a text is."""
+
+    def read_states(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """The states of some layers for each text: (texts, numbers)."""
+        ...
 
 
 def read_questions(embedder: Embedder, texts: Sequence[str]) -> list[Reading]:

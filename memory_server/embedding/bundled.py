@@ -130,6 +130,21 @@ class BundledEmbedder:
     def read_documents(self, texts: Sequence[str]) -> list[Reading]:
         return self._read(DOCUMENT_PROMPT, texts, first=False)
 
+    def read_states(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the mean state of the tokens of each short text after some layers, one after the other: they tell
+        what kind of sentence it is. The shape is (texts, layers * dimensions).
+        """
+        prefix = self._tokenizer.ids(DOCUMENT_PROMPT)
+        rows = np.zeros((len(texts), len(token_space.JUDGED) * DIMENSIONS), np.float32)
+        for run in _runs(self._windows(prefix, DOCUMENT_PROMPT, texts)):
+            ids, mask = _padded(run)
+            with self._turns.first():
+                states = self._session.run(token_space.JUDGED, {"input_ids": ids, "attention_mask": mask})
+            for row, window in enumerate(run):
+                content = slice(1 + len(prefix), max(2 + len(prefix), len(window.ids) - 1))
+                rows[window.text] = np.concatenate([layer[row, content].mean(axis=0) for layer in states])
+        return rows
+
     def _read(self, prompt: str, texts: Sequence[str], first: bool) -> list[Reading]:
         sums = np.zeros((len(texts), DIMENSIONS), np.float32)
         tokens: list[list[Tokens]] = [[] for _ in texts]
@@ -170,15 +185,21 @@ class BundledEmbedder:
         """Return the vectors of the windows, of length 1: (windows, dimensions); and the states of their tokens:
         (windows, tokens with padding, dimensions), without tokens where none are read.
         """
-        length = max(len(window.ids) for window in run)
-        ids = np.full((len(run), length), _PAD, np.int64)
-        mask = np.zeros((len(run), length), np.int64)
-        for row, window in enumerate(run):
-            ids[row, : len(window.ids)] = window.ids
-            mask[row, : len(window.ids)] = 1
+        ids, mask = _padded(run)
         names = ["sentence_embedding", *([token_space.OUTPUT] if self.reads_tokens else [])]
         vectors, *states = self._session.run(names, {"input_ids": ids, "attention_mask": mask})
         return vectors, states[0] if states else np.zeros((len(run), 0, DIMENSIONS), np.float32)
+
+
+def _padded(run: Sequence[_Window]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the ids of windows and their mask, both (windows, tokens of the longest)."""
+    length = max(len(window.ids) for window in run)
+    ids = np.full((len(run), length), _PAD, np.int64)
+    mask = np.zeros((len(run), length), np.int64)
+    for row, window in enumerate(run):
+        ids[row, : len(window.ids)] = window.ids
+        mask[row, : len(window.ids)] = 1
+    return ids, mask
 
 
 def _session(model: Path) -> onnxruntime.InferenceSession:
@@ -190,7 +211,7 @@ def _session(model: Path) -> onnxruntime.InferenceSession:
     options.enable_cpu_mem_arena = False
     options.enable_mem_pattern = False
     session = onnxruntime.InferenceSession(
-        token_space.with_output(model.read_bytes()), options, providers=["CPUExecutionProvider"]
+        token_space.with_outputs(model.read_bytes()), options, providers=["CPUExecutionProvider"]
     )
     session._model_bytes = None  # 27 MB that it would hold for another try with other providers
     return session

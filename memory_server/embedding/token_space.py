@@ -20,6 +20,9 @@ FILE = "tokens.npy"
 OUTPUT = "l10.oln.out"
 """The value of the network that is its second output: the states after the eleventh of twelve layers."""
 
+JUDGED = ("l4.oln.out", "l7.oln.out", OUTPUT)
+"""The values that tell what kind of sentence a text is: the states after the fifth, eighth and eleventh layer."""
+
 MEANS = 4
 """Rows of means: of questions and of stored texts, each without Chinese characters and with them."""
 
@@ -32,14 +35,15 @@ _GRAPH, _OUTPUT, _NAME, _TYPE, _TENSOR, _ELEMENT, _FLOAT = 7, 12, 1, 2, 1, 1, 1
 _DELIMITED = 2
 
 
-def with_output(model: bytes) -> bytes:
-    """Return an ONNX model with its second output.
+def with_outputs(model: bytes) -> bytes:
+    """Return an ONNX model with the states of some layers as further outputs.
 
-    Protocol buffers read a message that comes again as more of the same message: so what is appended is one more output
+    Protocol buffers read a message that comes again as more of the same message: so what is appended are more outputs
     of the graph. The file and its sha256 stay, and with them the space of all vectors that are stored.
     """
     tensor = _field(_TENSOR, bytes([_ELEMENT << 3, _FLOAT]))
-    return model + _field(_GRAPH, _field(_OUTPUT, _field(_NAME, OUTPUT.encode()) + _field(_TYPE, tensor)))
+    outputs = (_field(_OUTPUT, _field(_NAME, name.encode()) + _field(_TYPE, tensor)) for name in JUDGED)
+    return model + b"".join(_field(_GRAPH, output) for output in outputs)
 
 
 def _field(number: int, content: bytes) -> bytes:

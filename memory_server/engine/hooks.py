@@ -30,8 +30,9 @@ def answer(
             stamp = witness.stamp(event.session, project)
             caller = Caller(settings.client, event.session, project, stamp=stamp, folder=event.folder)
             services.following.follow(memories, caller)
+        reminding = services.reminding
         return main.said(
-            event, settings, services.database, services.reminding.remind, services.reminding.waking
+            event, settings, services.database, reminding.remind, reminding.waking, services.judging.judge
         )
 
     with acting.as_(None):

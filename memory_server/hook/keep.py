@@ -6,12 +6,15 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.message import Message
 from memory_server.hook import transcript
 from memory_server.hook.event import Event, Name
+from memory_server.language.told import Judge
 from memory_server.services.capturing import CaptureService
 from memory_server.services.learning import LearningService
 from memory_server.storage.database import Database
 
 
-def keep(event: Event, database: Database, caller: Caller, learns: bool, one_machine: bool = True) -> None:
+def keep(
+    event: Event, database: Database, caller: Caller, learns: bool, judge: Judge, one_machine: bool = True
+) -> None:
     """Keep the last turn and the facts that it told, and learn what it used; at the end also what is left open.
 
     Nothing while the assistant goes on because a hook of its stop asked for it: the turn has not ended.
@@ -26,7 +29,7 @@ def keep(event: Event, database: Database, caller: Caller, learns: bool, one_mac
     ]
     service = CaptureService(database)
     if service.keep_turn(turn, event.name, caller):
-        service.keep_told(turn, event.name, caller)
+        service.keep_told(turn, event.name, caller, judge)
         LearningService(database, learns).judge(turn, caller)
     if event.transcript is not None:
         _follow(event.transcript, database, caller, one_machine)

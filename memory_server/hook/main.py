@@ -23,6 +23,8 @@ from memory_server.hook.output import tell
 from memory_server.hook.prompt import Remind, prompt
 from memory_server.hook.settings import HookSettings, read
 from memory_server.hook.start import start
+from memory_server.language import lasting
+from memory_server.language.told import Judge
 from memory_server.storage.database import Database
 from memory_server.where import Where
 
@@ -104,9 +106,10 @@ def said(
     database: Database,
     remind: Remind | None,
     waking: "WakingService | None" = None,
+    judge: Judge = lasting.by_words,
 ) -> str:
     """Say what the model should know of an event. `remind` gives what a prompt brings to mind, and `waking` judges
-    which reminders are due, where an engine can.
+    which reminders are due, where an engine can. `judge` tells what of a turn should last.
     """
     caller = Caller(
         settings.client,
@@ -124,7 +127,7 @@ def said(
         case _ if settings.read_only:
             return ""
         case _:
-            keep(event, database, caller, settings.learns, isinstance(settings.db, Path))
+            keep(event, database, caller, settings.learns, judge, isinstance(settings.db, Path))
             return ""
 
 

@@ -10,7 +10,7 @@ from memory_server.language.sentence_ends import ends
 from memory_server.language.text import SPACELESS, has_han
 from memory_server.language.tokens import cumulated
 
-_BULLET = re.compile(r"\s*(?:#+|[-*•])\s+")
+_BULLET = re.compile(r"^\s*(?:#+|[-*•])\s+")
 """What opens a line of a list or a title."""
 
 _CLAUSE_END = re.compile(

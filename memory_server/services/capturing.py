@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 from memory_server.domain import forgetting
 from memory_server.domain.briefing.session import next_step
 from memory_server.domain.caller import Caller
+from memory_server.domain.echo import by_user
 from memory_server.domain.fact import FactDraft, Scope, home
 from memory_server.domain.forgetting import Forgotten, Kind
 from memory_server.domain.injection import CAPTURED, Captured, HookCapture
+from memory_server.domain.learning import says_the_same, words
 from memory_server.domain.memory import MemoryDraft, MemoryType
 from memory_server.domain.message import Message
 from memory_server.domain.secrets import find_secret
@@ -21,11 +23,12 @@ from memory_server.domain.short_term import snapshot
 from memory_server.language import query
 from memory_server.language.small_talk import is_small_talk
 from memory_server.language.text import clean
-from memory_server.language.told import Told, told
+from memory_server.language.told import Judge, Told, spoken, told
 from memory_server.services import projects
 from memory_server.services.facts import FactService
 from memory_server.services.shared_words import is_stored
 from memory_server.storage.database import Database
+from memory_server.storage.tx import Tx
 
 LONGEST = 4_000
 """Characters that are kept of each message: the first and the last half of them."""
@@ -39,11 +42,17 @@ TAG = "captured"
 IMPORTANCE = 4
 """Of a memory that was kept unasked: a little less than of one that somebody chose to store."""
 
+OF_A_PERSON = 7
+"""The same of what people tell of themselves: from here on each briefing considers a memory of no project."""
+
 READ = 20_000
 """Characters of what the person said that are read for facts."""
 
 MOST_TOLD = 5
 """Facts at most that are kept of one turn."""
+
+SEARCHED = 20
+"""Kept turns of other sessions, the latest with a word of a statement, in which it is looked for."""
 
 KINDS = {Captured.SHORT_TERM: Kind.SHORT_TERM, Captured.MEMORY: Kind.MEMORY}
 
@@ -82,22 +91,36 @@ class CaptureService:
             tx.hook_captures.insert(Captured.SHORT_TERM, id, session, event)
         return True
 
-    def keep_told(self, turn: Sequence[Message], event: str, caller: Caller) -> int:
-        """Keep the facts that the person plainly told in a turn, each as a memory, unless one says it; return how many.
+    def keep_told(self, turn: Sequence[Message], event: str, caller: Caller, judge: Judge) -> int:
+        """Keep what the person told in a turn to last, each as a memory, unless one says it; return how many.
 
-        What the assistant said is no fact. Of a turn with a credential nothing is kept.
+        What is unsure is kept once another session says it again. What the assistant said is not kept, and of a turn
+        with a credential nothing.
         """
         session = caller.session
-        facts = [
-            fact for message in turn if message.role == "user" for fact in told(clean(message.content)[:READ])
-        ][:MOST_TOLD]
-        if session is None or not facts or find_secret(*(message.content for message in turn)):
+        told_ones = [
+            statement
+            for message in turn
+            if message.role == "user"
+            for statement in told(clean(message.content)[:READ], judge)
+        ]
+        if session is None or not told_ones or find_secret(*(message.content for message in turn)):
+            return 0
+        with self.database.read() as tx:
+            lasting = [
+                statement
+                for statement in told_ones
+                if statement.sure or _was_said(tx, statement.text, session)
+            ]
+        if not lasting:
             return 0
         with self.database.write() as tx:
             caller = projects.settled(tx, caller)
-            missing = [fact for fact in facts if not is_stored(tx, fact.text, caller)]
-            for fact in missing:
-                memory = tx.memories.insert(_draft(fact, caller), _signed(caller))
+            missing = [
+                statement for statement in lasting[:MOST_TOLD] if not is_stored(tx, statement.text, caller)
+            ]
+            for statement in missing:
+                memory = tx.memories.insert(_draft(statement, caller), _signed(caller))
                 tx.hook_captures.insert(Captured.MEMORY, memory.id, session, event)
         return len(missing)
 
@@ -148,11 +171,21 @@ class CaptureService:
         return forgetting.erased(number, self.database.files.drop_copies() if number else ())
 
 
+def _was_said(tx: Tx, text: str, session: str) -> bool:
+    """True if another session has said this, with the same numbers: its kept turns are looked through."""
+    terms = words(text)
+    if not terms:
+        return False
+    turns = tx.hook_captures.of_others(max(terms, key=len), session, SEARCHED)
+    sentences = (sentence for turn in turns for sentence in spoken(by_user(turn)))
+    return any(says_the_same(text, sentence) for sentence in sentences)
+
+
 def _draft(fact: Told, caller: Caller) -> MemoryDraft:
     """Return the draft of a fact. One that people tell of themselves belongs to no project."""
     type = MemoryType.PREFERENCE if fact.wish else MemoryType.LEARNING
     project = None if fact.personal else caller.project.name or None
-    return MemoryDraft(fact.text, type, project, (TAG,), IMPORTANCE)
+    return MemoryDraft(fact.text, type, project, (TAG,), OF_A_PERSON if fact.personal else IMPORTANCE)
 
 
 def _signed(caller: Caller) -> Caller:

@@ -44,6 +44,7 @@ class Hooks:
     servers: Servers
     project: Path
     has_engine: bool = True
+    embedder: str = "hashing"
 
     def __call__(
         self,
@@ -71,7 +72,7 @@ class Hooks:
         """What an engine answers a hook."""
         if isinstance(self.place, Path) and not (self.place.exists() and self.place.stat().st_size):
             return ""  # a hook starts no engine for it
-        services = app.build(Settings(db=self.place, embedder="hashing"))
+        services = app.build(Settings(db=self.place, embedder=self.embedder))
         services.queue.warm_up()
         try:
             return hooks_of_engine.answer(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memory_server import stores
-from memory_server.language.statements import statements
+from memory_server.language.told import told
 from tests.conftest import Servers, call, eventually
 from tests.hook.conftest import Hooks
 
@@ -170,14 +170,14 @@ async def test_all_of_it_is_listed_and_erased_by_one_command(empty: Hooks) -> No
 
 
 async def test_what_was_stated_and_not_stored_is_told_once(empty: Hooks, server: Servers) -> None:
-    stated = "From now on we deploy the ledger on Tuesdays only."
+    stated = "The ledger team has two on-call phones."
     empty("Stop", prompt=f"{stated} Can you note the port?", last_assistant_message="Port 6000 it is.")
     said = empty("UserPromptSubmit", prompt="yes, go on").context
     assert said == f'Not stored yet: "{stated}". Call memory_store if it should last.'
     assert empty("UserPromptSubmit", prompt="yes, go on").out == ""
     async with server(cwd=empty.project) as client:
-        await call(client, "memory_store", content="We deploy the ledger on Tuesdays only", type="decision")
-    again: dict[str, Any] = {"prompt": f"As said: {stated}", "last_assistant_message": "Right, Tuesdays."}
+        await call(client, "memory_store", content="The ledger team has two on-call phones", type="learning")
+    again: dict[str, Any] = {"prompt": f"As said: {stated}", "last_assistant_message": "Right, two phones."}
     empty("Stop", session_id="s2", **again)
     assert "Not stored" not in empty("UserPromptSubmit", session_id="s2", prompt="yes, go on").out
 
@@ -195,7 +195,7 @@ async def test_what_was_stated_and_not_stored_is_told_once(empty: Hooks, server:
     ],
 )
 def test_a_decision_a_preference_or_a_correction_is_recognised(text: str, states: bool) -> None:
-    assert bool(statements(text)) is states
+    assert bool(told(text)) is states
 
 
 async def test_a_session_is_read_on_once_the_folder_of_its_client_was_imported(

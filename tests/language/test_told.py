@@ -1,17 +1,19 @@
-"""What people type is read for facts and for decisions: both are measured on turns that were labelled before the rules.
+"""What people type is read for what should last: measured on turns that were labelled before the model was fitted.
 
-`spoken_held.jsonl` and `stated_held.jsonl` were kept aside until the rules were done.
+`spoken_held.jsonl` and `stated_held.jsonl` were kept aside.
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from memory_server.embedding.bundled import BundledEmbedder
+from memory_server.language import lasting
 from memory_server.language.own_words import own_words
-from memory_server.language.statements import statements
-from memory_server.language.told import told
+from memory_server.language.told import Judge, told
 
 HERE = Path(__file__).parent
 
@@ -21,37 +23,53 @@ def labelled(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
-def is_part(found: str, wanted: list[str]) -> bool:
-    return any(found.rstrip(".。") in each for each in wanted)
+def is_part(text: str, wanted: Sequence[str]) -> bool:
+    return any(text.rstrip(".。") in sentence for sentence in wanted)
 
 
-@pytest.mark.parametrize(
-    ("name", "precision", "recall"), [("spoken", 0.98, 0.95), ("spoken_held", 0.9, 0.85)]
-)
-def test_plain_facts_are_found_and_hardly_anything_else(name: str, precision: float, recall: float) -> None:
+@pytest.fixture(scope="module")
+def judge() -> Judge:
+    embedder = BundledEmbedder(reads_tokens=False)
+    return lambda texts: lasting.model().with_states(texts, embedder.read_states(texts))
+
+
+def kept(text: str, judge: Judge) -> list[str]:
+    return [statement.text for statement in told(text, judge) if statement.sure]
+
+
+@pytest.mark.parametrize(("name", "recall"), [("spoken", 0.85), ("spoken_held", 0.85)])
+def test_what_people_tell_is_kept_and_hardly_anything_else(name: str, recall: float, judge: Judge) -> None:
     turns = labelled(name)
-    found = [(fact.text, turn["facts"]) for turn in turns for fact in told(turn["said"])]
-    right = sum(is_part(fact, wanted) for fact, wanted in found)
-    assert right / len(found) >= precision, [fact for fact, wanted in found if not is_part(fact, wanted)]
-    assert right / sum(len(turn["facts"]) for turn in turns) >= recall
-
-
-@pytest.mark.parametrize(("name", "precision", "recall"), [("spoken", 0.95, 0.95), ("spoken_held", 0.9, 0.9)])
-def test_decisions_preferences_and_corrections_are_found_in_turns(
-    name: str, precision: float, recall: float
-) -> None:
-    turns = labelled(name)
-    found = [(each, turn["states"]) for turn in turns for each in statements(turn["said"])]
-    right = sum(is_part(each, wanted) for each, wanted in found)
-    assert right / len(found) >= precision, [each for each, wanted in found if not is_part(each, wanted)]
-    assert right / sum(len(turn["states"]) for turn in turns) >= recall
+    texts = [
+        (text, [*turn["facts"], *turn["states"]]) for turn in turns for text in kept(turn["said"], judge)
+    ]
+    wrong = [text for text, wanted in texts if not is_part(text, wanted)]
+    assert len(wrong) <= 0.05 * len(texts), wrong
+    spans = [(span, turn["said"]) for turn in turns for span in {*turn["facts"], *turn["states"]}]
+    heard = [span for span, said in spans if any(is_part(text, [span]) for text in kept(said, judge))]
+    assert len(heard) >= recall * len(spans), sorted({span for span, _ in spans} - set(heard))
 
 
 @pytest.mark.parametrize("name", ["stated", "stated_held"])
-def test_what_is_of_the_moment_is_no_decision(name: str) -> None:
+def test_what_is_of_the_moment_is_not_kept(name: str, judge: Judge) -> None:
     sentences = labelled(name)
-    wrong = [each["said"] for each in sentences if bool(statements(each["said"])) is not each["states"]]
-    assert len(wrong) <= 0.05 * len(sentences), wrong
+    right = sum(row["states"] for row in sentences)
+    texts = [(row["said"], row["states"]) for row in sentences if kept(row["said"], judge)]
+    wrong = [said for said, states in texts if not states]
+    assert len(wrong) <= 0.03 * len(sentences), wrong
+    assert len(texts) - len(wrong) >= 0.75 * right
+
+
+def test_words_alone_keep_less_and_nothing_more() -> None:
+    turns = labelled("spoken_held")
+    texts = [
+        (statement.text, [*turn["facts"], *turn["states"]])
+        for turn in turns
+        for statement in told(turn["said"])
+        if statement.sure
+    ]
+    assert texts
+    assert [text for text, wanted in texts if not is_part(text, wanted)] == []
 
 
 @pytest.mark.parametrize(
@@ -69,10 +87,47 @@ def test_what_is_of_the_moment_is_no_decision(name: str) -> None:
     ],
 )
 def test_a_fact_is_kept_without_what_stands_around_it(
-    text: str, fact: str, wish: bool, personal: bool
+    text: str, fact: str, wish: bool, personal: bool, judge: Judge
 ) -> None:
-    (found,) = told(text)
-    assert (found.text, found.wish, found.personal) == (fact, wish, personal)
+    (statement,) = (statement for statement in told(text, judge) if statement.sure)
+    assert (statement.text, statement.wish, statement.personal) == (fact, wish, personal)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We always squash merge PRs here.",
+        "My daughter's name is Mia and she's six",
+        "Our flour supplier is now Grainland",
+        "我不喝咖啡，只喝茶",
+        "不要用 axios",
+        "The bug was caused by the timezone of the container; TZ=UTC fixed it.",
+        "I work in Berlin, so timestamps in reports should be CET",
+    ],
+)
+def test_a_sentence_is_kept_whole_with_the_clause_that_says_why(text: str, judge: Judge) -> None:
+    assert kept(text, judge) == [text]
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("Remember that the customer Globex pays late.", "the customer Globex pays late."),
+        ("please remember: my sister is deaf", "my sister is deaf"),
+        ("From now on we deploy on Tuesdays only.", "From now on we deploy on Tuesdays only."),
+        ("记住，我不吃辣", "我不吃辣"),
+        ("门禁密码在前台，帮我记一下。", "门禁密码在前台"),
+        ("merk dir, dass die Probe mittwochs ist", "die Probe mittwochs ist"),
+        ("The rota comes out on the 14th. Please remember that.", "The rota comes out on the 14th"),
+        ("remember to buy milk tomorrow at 5", None),
+        ("Do you remember that we use yarn?", None),
+        ("记得明天买牛奶", None),
+    ],
+)
+def test_what_somebody_asks_to_keep_is_kept_without_a_model(text: str, statement: str | None) -> None:
+    assert [found.text for found in told(text, lambda texts: [0.0] * len(texts)) if found.sure] == (
+        [] if statement is None else [statement]
+    )
 
 
 def test_code_logs_quotations_and_what_is_to_be_translated_are_not_the_persons_words() -> None:

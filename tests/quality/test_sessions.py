@@ -59,7 +59,13 @@ def live(services: app.Services, set_clock: Callable[[datetime], None], session:
         reply = REPLIES[(session + number) % len(REPLIES)].format(answer=ANSWERS[place])
         prompt(Event(Name.PROMPT, caller.session, Path(), said), settings, database, caller, remind)
         name = Name.END if number == 3 else Name.STOP
-        keep(Event(name, caller.session, Path(), said, reply), database, caller, learns=True)
+        keep(
+            Event(name, caller.session, Path(), said, reply),
+            database,
+            caller,
+            learns=True,
+            judge=services.judging.judge,
+        )
     services.queue.drain()
     tidying = jobs.that_tidy(
         services.facts, services.short_term, services.calls, services.forgetting, services.erasure

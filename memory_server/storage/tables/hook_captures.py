@@ -33,6 +33,21 @@ class HookCaptures:
         captures = self._select(clauses, {"kind": kind.value, "session": session}, 1)
         return captures[0] if captures else None
 
+    def of_others(self, word: str, session: str, limit: int) -> list[str]:
+        """Return the texts of turns with a word that were kept of other sessions, the latest first."""
+        rows = self.tx.rows(
+            """
+            SELECT m.text
+            FROM hook_captures AS c
+            JOIN short_term_memories AS m ON m.id = c.item_id
+            WHERE c.kind = 'short_term' AND c.session <> :session AND lower(m.text) LIKE :pattern
+            ORDER BY c.id DESC
+            LIMIT :limit
+            """,
+            {"pattern": f"%{word}%", "session": session, "limit": limit},
+        )
+        return [text for (text,) in rows]
+
     def select(self, session: str | None, limit: int | None) -> list[HookCapture]:
         """Return what still exists, of one session (or one that begins so) or of all; the latest first."""
         if session is None:

@@ -65,7 +65,7 @@ def fit() -> NDArray[np.float32]:
 def states(prompt: str, texts: list[str]) -> NDArray[np.float32]:
     """Return the states of the tokens of texts, without those of the prompt: (tokens, dimensions)."""
     tokenizer = Unigram(FOLDER / bundled.TOKENIZER_FILE)
-    model = token_space.with_output((FOLDER / bundled.MODEL_FILE).read_bytes())
+    model = token_space.with_outputs((FOLDER / bundled.MODEL_FILE).read_bytes())
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     first = 1 + len(tokenizer.ids(prompt))
     rows = []

@@ -1,0 +1,121 @@
+"""The probability that a sentence tells something that should outlast its conversation.
+
+A logistic model over the words of a sentence and over its frame, in which rare words are left open: "our _ is now Aa".
+`scripts/lab/quality/lasting.py --fit` fits it on labelled prompts and writes the weights beside this module.
+"""
+
+import json
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from math import exp
+from typing import TYPE_CHECKING
+
+from memory_server.language.lazy import lazy
+from memory_server.language.text import HAN
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    States = NDArray[np.float32]
+
+SCALE = 100
+"""A weight of the file is a hundred times that of the model: whole numbers are shorter."""
+
+CAUTION = 0.86
+"""Subtracted from the logit where words alone decide: they must be surer."""
+
+_TOKEN = lazy(
+    rf"(?P<code>https?://\S+|[\w.~-]*/[\w./-]+|\w+\(\)|\w+_\w+|[a-z]+[A-Z]\w*|[\w-]+\.(?!\d)\w+|[\w.]+@[\w.]+)"
+    r"|(?P<number>\d+(?:[.,:]\d+)*)"
+    rf"|(?P<han>[{HAN}])"
+    rf"|(?P<word>[^\W\d_{HAN}]+(?:['’][^\W\d_{HAN}]+)*)"
+    r"|(?P<mark>[^\w\s])"
+)
+
+_SAME_MARKS = str.maketrans("，。？！：；（）“”’", ',.?!:;()""\'')
+
+_LENGTHS = (3, 6, 10, 16, 30)
+"""Tokens: a sentence is put into one of six groups by its length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """`common` are the words that a frame names, `words` the weights of features. `states` are the weights of the
+    states of the bundled embedder, and `share` that of the logit by words beside them."""
+
+    bias: float
+    common: Set[str]
+    words: dict[str, float]
+    states: list[float]
+    share: float
+    bias_of_states: float
+
+    def logit(self, sentence: str) -> float:
+        present = set(features(sentence, self.common))
+        return self.bias + sum(self.words.get(feature, 0.0) for feature in present)
+
+    def by_words(self, sentence: str) -> float:
+        return _probability(self.logit(sentence) - CAUTION)
+
+    def with_states(self, sentences: Sequence[str], states: "States") -> list[float]:
+        """The same with the states of each sentence: (sentences, numbers)."""
+        sums = states.dot(self.states)
+        return [
+            _probability(self.bias_of_states + self.share * self.logit(sentence) + float(total))
+            for sentence, total in zip(sentences, sums, strict=True)
+        ]
+
+
+def _probability(logit: float) -> float:
+    return 1 / (1 + exp(-max(-50.0, min(50.0, logit))))
+
+
+def features(sentence: str, common: Set[str]) -> Iterator[str]:
+    """The names of what a sentence has: words, and runs of its frame with its begin and its end."""
+    words, frame = _read(sentence, common)
+    yield from words
+    for size in (2, 3, 4):
+        for start in range(len(frame) - size + 1):
+            run = frame[start : start + size]
+            if size < 4 or "^" in run:
+                yield " ".join(run)
+    yield f"length {sum(len(words) > length for length in _LENGTHS)}"
+
+
+def _read(sentence: str, common: Set[str]) -> tuple[list[str], list[str]]:
+    """The words of a sentence in small letters, and its frame."""
+    words, frame = [], ["^"]
+    for token in _TOKEN.finditer(sentence.translate(_SAME_MARKS).replace("’", "'")):
+        kind, text = token.lastgroup, token[0]
+        match kind:
+            case "word":
+                small = text.casefold()
+                words.append(small)
+                place = small if small in common else "Aa" if text[0].isupper() and len(frame) > 1 else "_"
+            case "code" | "number":
+                place = f"<{kind}>"
+                words.append(place)
+            case _:
+                place = text
+                words.append(place)
+        if place != frame[-1] or place not in ("_", "Aa"):
+            frame.append(place)
+    return words, [*frame, "$"]
+
+
+def by_words(sentences: Sequence[str]) -> list[float]:
+    """The probability of each sentence that it tells something lasting, by its words alone."""
+    return [model().by_words(sentence) for sentence in sentences]
+
+
+@cache
+def model() -> Model:
+    """The model of the package."""
+    text = files("memory_server.language").joinpath("lasting.json").read_text(encoding="utf-8")
+    read = json.loads(text)
+    words = {feature: weight / SCALE for feature, weight in read["words"].items()}
+    numbers = (read["bias"], read["share"], read["bias_of_states"])
+    return Model(numbers[0], frozenset(read["common"].split()), words, read["states"], *numbers[1:])
