@@ -100,7 +100,8 @@ class _Look:
                 continue
             for anchor in (anchor for anchor in lost if source.may_hold(anchor.name)):
                 lines = lines_with(anchor.name, source.text)
-                if lines and not missing(anchor.digests, lines):
+                observed = anchor.digests[:1] if anchor.value else anchor.digests
+                if lines and not missing(observed, lines):
                     moved[anchor] = self._standing(anchor, source, lines)
                 elif lines:
                     changed[anchor].append((source, lines))

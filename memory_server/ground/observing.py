@@ -52,7 +52,7 @@ def observe(
     note = mentions(text, main.remote() if main else None)
     if not (note.paths or note.names or note.plain or note.pairs):
         return ()
-    observing = _Observation(tree, folder.resolve(), Budget(seconds), *tree.head())
+    observing = _Observation(tree, folder.resolve(), Budget(seconds), *tree.head(), note.plain)
     anchors = observing.anchors(note, read)
     return tuple(anchors[:MOST_ANCHORS])
 
@@ -64,6 +64,7 @@ class _Observation:
     budget: Budget
     commit: str
     branch: str
+    plain: tuple[str, ...] = ()
 
     def anchors(self, note: Mentions, read: Sequence[str]) -> list[Anchor]:
         """Return the anchors in the order of their worth: values, names, files in which nothing else was observed."""
@@ -134,7 +135,11 @@ class _Observation:
             values[pair] = hits if len({anchor.path for anchor in hits}) == 1 else []
 
     def _name(self, name: str, source: Source) -> list[Anchor]:
-        """Return the anchor of a name in a file: of `Class.method` the method, where the file has both."""
+        """Return the anchor of a name in a file: of `Class.method` the method, where the file has both; of a version or
+        a quoted text the name to which a line gives it.
+        """
+        if name in self.plain and (owner := _owner(name, source.text)):
+            return self._valued(owner, source, name)
         lines = lines_with(name, source.text)
         *_, owner, last = ["", "", *_SEPARATOR.split(name)]
         if not lines and owner and len(last) > 3 and lines_with(owner, source.text):
@@ -200,6 +205,13 @@ def _lines_of(value: str, text: str) -> list[Line]:
         return []
     lines = lines_matching(pattern_of(value), text)
     return [line for line in lines if len(line.text) <= LONGEST and holds(line.text, value)]
+
+
+def _owner(value: str, text: str) -> str:
+    """Return the only identifier to which a line of a text gives a value."""
+    lines = [line.text for line in _lines_of(value, text)]
+    owners = {name for line in lines for name in identifiers(line) if gives(line, name, value)}
+    return owners.pop() if len(owners) == 1 else ""
 
 
 def _named_by(word: str, line: str, value: str) -> str:

@@ -112,3 +112,11 @@ def test_of_several_lines_with_a_value_the_one_that_gives_it_counts(repository: 
     assert [verdict.text for verdict in repository.look(anchors)] == ["width = 90"]
     repository.write("size.py", "fallback(width, 90)\nif width == 80:\n    width = 80\n")
     assert [verdict.state for verdict in repository.look(anchors)] == [State.SAME]
+
+
+def test_a_version_that_a_note_names_by_itself_is_that_of_its_name(repository: Repository) -> None:
+    repository.commit({"pyproject.toml": '[project]\nversion = "0.13.1"\n'})
+    anchors = repository.observe("released 0.13.1 (pyproject.toml)")
+    assert [(anchor.name, anchor.value) for anchor in anchors] == [("version", "0.13.1")]
+    repository.write("pyproject.toml", '[project]\nversion = "0.14.0"\n')
+    assert [verdict.text for verdict in repository.look(anchors)] == ['version = "0.14.0"']

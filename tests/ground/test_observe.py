@@ -145,7 +145,7 @@ def test_a_name_is_observed_where_it_is_defined(shop: Repository, line: str) -> 
 def test_files_that_the_session_has_read_come_before_the_others(shop: Repository) -> None:
     shop.commit({f"f{n}.py": "call_it()\nversion = '3.2.1'\n" for n in range(5)})
     assert shop.observe("call_it and 3.2.1") == ()
-    assert named(shop.observe("call_it and 3.2.1", "f4.py")) == ["f4.py call_it", "f4.py 3.2.1"]
+    assert named(shop.observe("call_it and 3.2.1", "f4.py")) == ["f4.py call_it", "f4.py version=3.2.1"]
     assert named(shop.observe("call_it", str(shop.root / "f4.py"))) == ["f4.py call_it"]
 
 
