@@ -7,9 +7,10 @@ from memory_server.app import Services
 from memory_server.call import acting
 from memory_server.domain.caller import Caller
 from memory_server.engine.witness import Witness
+from memory_server.hook import event as events
 from memory_server.hook import main, written
 from memory_server.hook.event import Event, Name
-from memory_server.hook.settings import HookSettings
+from memory_server.hook.settings import HookSettings, read
 
 
 def answer(
@@ -37,6 +38,18 @@ def answer(
 
     with acting.as_(None):
         return main.answered(arguments, environment, data, folder, say)
+
+
+def hear(
+    witness: Witness, arguments: Sequence[str], environment: Mapping[str, str], data: bytes, folder: Path
+) -> None:
+    """Take in what the client told a hook.
+
+    Raises:
+        ValueError: it is no event.
+    """
+    event = events.read(events.Name(arguments[0]), data.decode(), folder)
+    witness.hear(event, read(arguments[1:], environment).here(event.folder))
 
 
 def _memories(event: Event) -> Path | None:

@@ -129,6 +129,11 @@ class EngineProcess:
             case {"engine": self._identity, "session": dict(session), "folder": str(folder)}:
                 await self._serve(session, Path(folder), reader, writer)
             case {
+                "hook": [*arguments], "heard": True, "database": database, "environment": dict(environment),
+                "input": str(text), "folder": str(folder),
+            } if database == place.name_of(self._settings.db):  # fmt: skip
+                await self._sessions.hear(arguments, environment, text, Path(folder))
+            case {
                 "hook": [*arguments], "database": database, "environment": dict(environment), "input": str(text),
                 "folder": str(folder),
             } if database == place.name_of(self._settings.db):  # fmt: skip

@@ -96,6 +96,14 @@ class Sessions:
             hooks.answer, self._services, self._witness, arguments, environment, text.encode(), folder
         )
 
+    async def hear(
+        self, arguments: Sequence[str], environment: Mapping[str, str], text: str, folder: Path
+    ) -> None:
+        """Take in what a hook tells that another engine answers."""
+        await anyio.to_thread.run_sync(
+            hooks.hear, self._witness, arguments, environment, text.encode(), folder
+        )
+
     async def command(
         self, run: Command, words: Sequence[str], session: Mapping[str, object], client: dict[str, Any]
     ) -> dict[str, Any] | None:

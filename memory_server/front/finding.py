@@ -169,14 +169,19 @@ def running(engine: WantedEngine) -> socket.socket | None:
 
 def running_for(engine: WantedEngine) -> socket.socket | None:
     """Connect to the engine if it runs, else to another of the same database and program."""
-    name = engine.name.rpartition("-")[0]
-    paths = (
-        path
-        for folder in place.folders()
-        if place.is_private(folder)
-        for path in folder.glob(f"{name}-*.sock")
-    )
-    return running(engine) or next(filter(None, map(connected, paths)), None)
+    return next(all_running(engine), None)
+
+
+def all_running(engine: WantedEngine) -> Iterator[socket.socket]:
+    """Connect to the engine if it runs, then to each other one of the same database and program: a client may start its
+    hooks and its server in different surroundings."""
+    if (link := running(engine)) is not None:
+        yield link
+    own_paths, name = set(engine.paths()), engine.name.rpartition("-")[0]
+    for folder in filter(place.is_private, place.folders()):
+        for path in folder.glob(f"{name}-*.sock"):
+            if path not in own_paths and (link := connected(path)) is not None:
+                yield link
 
 
 def connected(path: Path) -> socket.socket | None:

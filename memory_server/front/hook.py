@@ -13,6 +13,9 @@ from memory_server.hook.output import tell
 PROMPT = "UserPromptSubmit"
 """The event that takes an embedder and JavaScript."""
 
+HEARD = frozenset(["SessionStart", PROMPT, written.EVENT])
+"""The events of which every engine of a database hears, since any of them may serve the session."""
+
 PATIENCE = 5.0
 """Seconds that an engine has to start and to answer. It gives up after 1.5 itself, once it has started."""
 
@@ -40,7 +43,8 @@ def relay(arguments: Sequence[str], environment: Mapping[str, str], data: bytes)
     ends = time.monotonic() + seconds
     try:
         starts = engine.has_memory and not is_output
-        link = finding.running_for(engine) or (finding.reach(engine, seconds) if starts else None)
+        links = finding.all_running(engine)
+        link = next(links, None) or (finding.reach(engine, seconds) if starts else None)
         text = written.cut(data).decode()
     except TimeoutError:
         raise
@@ -56,6 +60,12 @@ def relay(arguments: Sequence[str], environment: Mapping[str, str], data: bytes)
         "environment": variables,
         "folder": str(defaults.folder()),
     }
+    if arguments[0] in HEARD:
+        for further in links:
+            with further, suppress(OSError):  # it has ended
+                further.sendall(
+                    finding.hello(engine, hook=list(arguments), input=text, heard=True, **members)
+                )
     answer = ""
     with link, suppress(ConnectionError, ValueError, KeyError):  # it has ended: a hook must not fail
         link.settimeout(max(LEAST, ends - time.monotonic()))

@@ -13,7 +13,7 @@ from memory_server.hook import event
 from memory_server.hook.event import Name
 from memory_server.project import NONE, Project
 from tests.conftest import Servers, call
-from tests.engine.conftest import kill
+from tests.engine.conftest import engines, kill
 from tests.engine.test_hooks import context, hook
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(os.name == "nt", reason="there is no engine there")]
@@ -199,6 +199,24 @@ async def test_a_real_session_marks_what_came_from_a_page_and_says_it_only_when_
     assert "helper.example" not in started + prompted
     assert server.rows("SELECT origin FROM memories ORDER BY id") == [("web evil.example",), ("told",)]
     assert b"coffee from the machine" not in server.db.read_bytes()
+
+
+async def test_each_engine_of_a_database_hears_of_a_session(server: Servers) -> None:
+    """Codex starts its hooks and its server in different surroundings: then each has an engine."""
+    server.env["MEMORY_SERVER_ENGINE_IDLE"] = "30"
+    async with server("--engine", "off") as client:
+        await call(client, "memory_store", content="The lamp is checked at dusk", type="decision")
+    hook(server, "SessionStart", source="startup")
+    async with server("--score-share", "0.5") as client:
+        await call(client, "memory_stats")
+        assert len(engines(server)) == 2
+        hook(server, "UserPromptSubmit", prompt="We deploy from the release branch on Thursdays")
+        hook(server, "PostToolUse", tool_name="mcp__wiki__page", tool_input={}, tool_response=[PAGE])
+        await call(client, "memory_store", content=POISON, type="pattern")
+        await call(
+            client, "memory_store", content="Deploys: from the release branch, on Thursdays", type="pattern"
+        )
+    assert server.rows("SELECT origin FROM memories ORDER BY id") == [("unknown",), ("mcp:wiki",), ("told",)]
 
 
 async def test_after_an_engine_has_died_a_session_is_unknown_and_never_told(server: Servers) -> None:

@@ -122,13 +122,14 @@ class _Handler(BaseHTTPRequestHandler):
         spaces = {
             tool["name"]: space["name"] for space in asked.get("tools", []) for tool in space.get("tools", [])
         }
-        if call := self._next_call(list(spaces), asked):
+        plain = [tool["name"] for tool in asked.get("tools", []) if tool.get("type") == "function"]
+        if call := self._next_call([*spaces, *plain], asked):
             name, arguments = call
             item = {
                 "type": "function_call",
                 "id": "i1",
                 "call_id": f"call{len(self.server.asked)}",
-                "namespace": spaces[name],
+                **({"namespace": spaces[name]} if name in spaces else {}),
                 "name": name,
                 "arguments": json.dumps(arguments),
             }
