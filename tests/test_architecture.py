@@ -3,7 +3,7 @@
 import ast
 import re
 import subprocess
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -42,6 +42,9 @@ OPENERS = frozenset("What Whether How Which Those Of As Who Where Why When".spli
 
 VAGUE_NAMES, OPENED_DOCSTRINGS = 36, 6
 """How many there are still: lower these numbers with each room that is made plain, and never raise them."""
+
+AMBIGUOUS_CLASSES = 16
+"""The most names of classes that stand for several things: no more than these."""
 
 
 @cache
@@ -513,3 +516,15 @@ def test_no_more_names_are_vague_and_no_more_docstrings_open_with_a_question() -
                 openers[path] += first.strip("`.,:") in OPENERS
     assert names.total() <= VAGUE_NAMES, names.most_common(10)
     assert openers.total() <= OPENED_DOCSTRINGS, openers.most_common(10)
+
+
+def test_no_more_names_of_classes_have_several_meanings() -> None:
+    """The stores have a class each for one table; names that begin with _ are of one module."""
+    places = defaultdict[str, set[str]](set)
+    for path, tree in modules():
+        is_of_store = path.split("/")[0] in ("sqlite", "postgres", "storage")
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].add("a store" if is_of_store else path)
+    ambiguous = {name: sorted(modules) for name, modules in places.items() if len(modules) > 1}
+    assert len(ambiguous) <= AMBIGUOUS_CLASSES, ambiguous
