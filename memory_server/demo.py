@@ -23,9 +23,10 @@ import anyio
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp_types import Implementation
 
-from memory_server import __version__
+from memory_server import __version__, stores
 from memory_server.errors import Invalid
 from memory_server.language.text import width
+from memory_server.project import project_of
 from memory_server.settings import EMBEDDER_KEY, Settings
 from memory_server.stores import clock
 
@@ -97,6 +98,7 @@ async def play(log: "DemoLog", db: Path, settings: Settings, problems: list[str]
         await converse(server)
         await trigger(server)
     await hand_over(db, settings)
+    await edit_a_file(db, settings)
 
 
 async def store(server: Client, log: "DemoLog", problems: list[str]) -> None:
@@ -347,6 +349,43 @@ async def hand_over(db: Path, settings: Settings) -> None:
                 one_line("   ", fact["value"] if fact else "nothing found")
 
 
+async def edit_a_file(db: Path, settings: Settings) -> None:
+    heading("A file is edited: the memory that names it is told with what it says now")
+    folder = db.parent / "ledger"
+    (folder / ".git").mkdir(parents=True)
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    config = folder / "config.py"
+    config.write_text("DEBUG = False\nLEDGER_PORT = 5433\n")
+    note = "The database of the ledger listens on port 5433, `LEDGER_PORT` in config.py."
+    async with started(db, settings, "Claude", folder=folder) as claude:
+        stored = await say_call(claude, "memory_store", content=note)
+        await looked_up(db, folder)
+        config.write_text("DEBUG = False\nLEDGER_PORT = 6000\n")
+        say("Somebody edits config.py: LEDGER_PORT = 6000.")
+        question = "Which port does the database of the ledger listen on?"
+        for line in (await say_whole_call(claude, "recall", query=question, max_tokens=200))[
+            "answer"
+        ].splitlines():
+            paragraph(line, "   ", "     ")
+        await say_call(claude, "memory_store", content=note.replace("5433", "6000"), supersedes=stored["id"])
+        for line in (await say_whole_call(claude, "recall", query=question, max_tokens=200))[
+            "answer"
+        ].splitlines():
+            paragraph(line, "   ", "     ")
+
+
+async def looked_up(db: Path, folder: Path) -> None:
+    """Wait until a background job has looked up what a memory names in a folder."""
+    database, project = stores.at(db, clock), project_of(None, folder).key
+    with anyio.move_on_after(PATIENCE):
+        while True:
+            with database.read() as tx:
+                if tx.anchors.memories(project, 1):
+                    break
+            await anyio.sleep(0.1)
+    database.close()
+
+
 @dataclass(frozen=True, slots=True)
 class DemoLog:
     """Arguments of `memory_store` by line number, and the questions to ask afterwards."""
@@ -390,8 +429,11 @@ class DemoRefused(Exception):
     """The server answered with an error, or with something that its own schema forbids; the text says what."""
 
 
-def started(db: Path, settings: Settings, name: str = "demo", *flags: str) -> Client:
-    """`async with started(…) as server` starts a server process, called by a client of this name, and ends it."""
+def started(
+    db: Path, settings: Settings, name: str = "demo", *flags: str, folder: Path | None = None
+) -> Client:
+    """`async with started(…) as server` starts a server process in a folder, called by a client of this name, and ends
+    it."""
     arguments = ["-m", "memory_server", "--db", str(db), "--engine", "off", "--embedder", settings.embedder]
     arguments += ["--embedder-url", settings.embedder_url, "--log-level", settings.log_level]
     arguments += ["--allow-secrets"] if settings.allow_secrets else []
@@ -400,6 +442,7 @@ def started(db: Path, settings: Settings, name: str = "demo", *flags: str) -> Cl
         command=sys.executable,
         args=[*arguments, *flags],
         env={EMBEDDER_KEY: key} if key else None,
+        cwd=folder,
     )
     about = Implementation(name=name, version=__version__)
     return Client(stdio_client(parameters), read_timeout_seconds=PATIENCE, client_info=about)

@@ -58,6 +58,13 @@ def scenes(run_demo: Demo) -> Scenes:
     return dict(split(done.stdout))
 
 
+def test_a_file_that_is_edited_is_told_with_the_memory_that_names_it(scenes: Scenes) -> None:
+    scene = scenes["A file is edited: the memory that names it is told with what it says now"]
+    assert "port 5433, `LEDGER_PORT` in config.py. (config.py:2 now reads `LEDGER_PORT = 6000`" in scene
+    assert scene.count("now reads") == 1
+    assert re.search(r"port 6000, `LEDGER_PORT` in config\.py\. \[m\d+\]", scene)
+
+
 def split(printed: str) -> Iterator[tuple[str, str]]:
     lines = printed.splitlines()
     starts = [number for number, (_, below) in enumerate(pairwise(lines)) if below.startswith("---")]

@@ -26,6 +26,8 @@ def answer(
     def say(event: Event, settings: HookSettings) -> str:
         project = settings.here(event.folder)
         witness.hear(event, project)
+        if event.written is not None:
+            services.ground.read(event.written, project)
         memories = _memories(event)
         if memories is not None and not settings.read_only:
             stamp = witness.stamp(event.session, project)

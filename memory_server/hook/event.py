@@ -27,8 +27,8 @@ class Event:
     """`source` says how a session began. `prompt` is the last that the user said, `reply` the assistant's last words.
 
     `session`: a subagent is a session of its own, under its own name, since its context holds nothing of its session's.
-    `written`: the file that a tool of the client has just written. `tool` has run, with these `arguments`, and returned
-    the texts of `output`.
+    `written`: the file that a tool of the client has just read or written. `tool` has run, with these `arguments`, and
+    returned the texts of `output`.
     `again`: the assistant goes on because a hook of the same event asked for it.
     """
 

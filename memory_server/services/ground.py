@@ -16,6 +16,7 @@ from memory_server.domain.embedding import Embedded
 from memory_server.domain.fact import Fact
 from memory_server.domain.memory import Memory, MemoryId
 from memory_server.ground import Anchor, Verdict
+from memory_server.project import Project
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 WAITING = 100
 """Texts that wait to be looked up in the working tree, the latest: an import is not looked up at all."""
+
+FILES_READ = 20
+"""Files, the last that a project's sessions have read, in which a name is looked for first."""
 
 LOOKED_AT = 10
 """Texts of an answer, the first, of which the ground is looked at."""
@@ -55,6 +59,7 @@ class _Written:
     updated_at: str
     project: str
     folder: Path
+    read: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,8 @@ class GroundService:
     database: Database
     woken: threading.Event = field(default_factory=threading.Event)
     _waiting: deque[_Written] = field(default_factory=lambda: deque(maxlen=WAITING))
+    _files_read: dict[str, deque[str]] = field(default_factory=dict)
+    """The files that sessions have read, the last one first, by the key of the project."""
 
     def written(self, item: Memory | Fact, caller: Caller) -> None:
         """Look up, soon, what a memory or a fact speaks of, where the session works in a folder of this machine."""
@@ -74,9 +81,22 @@ class GroundService:
         else:
             kind, text = Embedded.MEMORIES, item.content
         self._waiting.append(
-            _Written(kind, item.id, text, item.updated_at, caller.project.key, caller.folder)
+            _Written(
+                kind,
+                item.id,
+                text,
+                item.updated_at,
+                caller.project.key,
+                caller.folder,
+                tuple(self._files_read.get(caller.project.key, ())),
+            )
         )
         self.woken.set()
+
+    def read(self, file: Path, project: Project) -> None:
+        """Look first, for what is written in a project, into a file that a session there has just read or changed."""
+        files = self._files_read.setdefault(project.key, deque(maxlen=FILES_READ))
+        files.appendleft(str(file))
 
     def remark(self, memory: Memory, caller: Caller) -> str | None:
         """Return what has changed on the ground of a memory, in words; None where nothing is known to."""
@@ -98,7 +118,7 @@ class GroundService:
         """Look up what waits, in the order in which it was written."""
         while self._waiting and not self.database.read_only:
             text = self._waiting.popleft()
-            anchors = ground.observe(text.text, text.folder)
+            anchors = ground.observe(text.text, text.folder, read=text.read)
             if anchors:
                 with self.database.write() as tx:
                     tx.anchors.keep(text.kind, text.id, text.updated_at, text.project, anchors)

@@ -113,6 +113,23 @@ def test_a_project_that_is_named_in_a_folder_without_a_repository_has_no_ground(
     assert stores.remark(QUESTION, replace(at(plain), project=Project("shop", "shop"))) is None
 
 
+def test_a_name_is_looked_for_first_in_the_file_that_a_session_has_just_read(
+    stores: Stores, tree: Path
+) -> None:
+    for name in ("a", "b", "c", "d"):
+        (tree / f"{name}.py").write_text("retries = 3\n")
+    subprocess.run(["git", "add", "."], cwd=tree, check=True)
+    note = "`retries` is 3: more of them only waste the bank's time."
+    stores.store(note, at(tree))
+    (tree / "c.py").write_text("retries = 4\n")
+    assert stores.remark("retries of the bank", at(tree)) is None
+    (tree / "c.py").write_text("retries = 3\n")
+    stores.ground.read(tree / "c.py", at(tree).project)
+    stores.store(f"{note} So said the bank itself.", at(tree))
+    (tree / "c.py").write_text("retries = 4\n")
+    assert "c.py:1 now reads" in (stores.remark("What did the bank itself say of retries?", at(tree)) or "")
+
+
 def test_another_text_speaks_of_the_ground_of_today(stores: Stores, tree: Path) -> None:
     id = stores.store(NOTE, at(tree))
     (tree / "config.py").write_text("DEBUG = False\nSTAGING_PORT = 6000\n")
