@@ -43,7 +43,7 @@ class Candidates:
     def postings(self, kind: Embedded, terms: Sequence[str], filter: TextFilter) -> Postings:
         project = filter.project if kind is Embedded.MEMORIES and isinstance(filter, Filter) else None
         if project is None:
-            return self._ask_postings(kind, terms, None, "true", [])()
+            return self._ask_postings(kind, terms, None, "true", [], has_kind=_has_kind(filter))()
         clauses, values = filters.memories(Filter(project=project))
         return self._ask_postings(kind, terms, project, " AND ".join(clauses), values)()
 
@@ -69,8 +69,9 @@ class Candidates:
         clause: str,
         values: Sequence[Value],
         always: bool = False,
+        has_kind: str = "true",
     ) -> Callable[[], Postings]:
-        """Return the newest texts that hold each term, of those that the person sees.
+        """Return the newest texts that hold each term, of those that the person sees; none unless `has_kind` is true.
 
         Where the project is small, or `always`: all texts whose memories fulfil `clause`, which has these `values`.
         """
@@ -88,7 +89,7 @@ class Candidates:
             """
             passing = f"CASE WHEN (SELECT yes FROM small) THEN own.id IS NOT NULL ELSE {visible} END"
         answer = self.tx.ask(
-            _holding(tables.words, join, passing),
+            _holding(tables.words, join, passing, has_kind),
             (
                 always,
                 project,
@@ -267,10 +268,18 @@ def _around(candidates: Candidates, proposal: Proposal, reach: int) -> ProposedT
     )
 
 
-def _holding(index: str, join: str, passing: str) -> str:
+def _has_kind(filter: TextFilter) -> str:
+    """Return the condition that there are turns of the kind that a filter wants; others are not looked through."""
+    if not isinstance(filter, Filter) or filter.transcripts is None:
+        return "true"
+    return f"(SELECT EXISTS (SELECT 1 FROM turns WHERE transcript = {int(filter.transcripts)}))"
+
+
+def _holding(index: str, join: str, passing: str, has_kind: str) -> str:
     """Return the statement that reads the texts of a word index that hold each term, and the totals of the index.
 
     It also tells if the project is small. `passing` is the clause that a text must fulfil, `join` what it needs.
+    Where `has_kind` is false the index counts as empty.
     """
     return f"""
         WITH small AS MATERIALIZED (
@@ -291,10 +300,12 @@ def _holding(index: str, join: str, passing: str) -> str:
                 CASE WHEN %s AND NOT (SELECT yes FROM small) THEN {MOST_ROWS} END
             ) AS h
             {join}
+            WHERE {has_kind}
             GROUP BY t.number
         )
         SELECT
-            coalesce(total.texts, 0), coalesce(total.terms, 0), (SELECT yes FROM small),
+            CASE WHEN {has_kind} THEN coalesce(total.texts, 0) ELSE 0 END,
+            coalesce(total.terms, 0), (SELECT yes FROM small),
             held.number, held.everywhere, held.ids, held.times, held.lengths
         FROM (SELECT) AS one
         LEFT JOIN word_totals AS total ON total.name = %s
