@@ -20,9 +20,6 @@ EMBEDDER_KEY = "MEMORY_SERVER_EMBEDDER_KEY"
 RERANKER_KEY = "MEMORY_SERVER_RERANKER_KEY"
 """The variable that holds the key of the re-ranker."""
 
-MOST_WORKERS = 4
-"""Processes that search over HTTP, where nobody says how many."""
-
 LOOPBACK = "127.0.0.1"
 """Where only this machine reaches a server."""
 
@@ -245,12 +242,12 @@ class Settings(BaseSettings):
         le=1_000_000,
         description="How many requests a minute each token may send over HTTP.",
     )
-    workers: int | None = Field(
-        default=None,
+    workers: int = Field(
+        default=1,
         ge=1,
         le=64,
-        description="How many processes carry out searches over HTTP, so that they use several cores. They start when "
-        "searches come together. Default: one for each core, at most 4. With `1` the server searches alone.",
+        description="How many processes carry out searches over HTTP at most, so that they use several cores. They "
+        "start when searches come together. With `1` the server searches alone.",
     )
     oauth_issuer: Annotated[str, AfterValidator(_web_address)] | None = Field(
         default=None,
@@ -308,8 +305,7 @@ class Settings(BaseSettings):
     @property
     def readers(self) -> int:
         """Processes that search for a server over HTTP; 0 where it searches alone. Windows hands on no sockets."""
-        workers = self.workers or min(MOST_WORKERS, os.cpu_count() or 1)
-        return 0 if workers == 1 or os.name == "nt" else workers
+        return 0 if self.workers == 1 or os.name == "nt" else self.workers
 
     @property
     def asks_openai(self) -> bool:

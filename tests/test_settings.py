@@ -190,7 +190,7 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
     assert (settings.score_share, settings.cleanup_days) == (0.25, 30.5)
     assert (settings.cleanup_floor, settings.cleanup_keeps) == (-10, 0)
     assert (settings.http_place, settings.http_rate) == (("127.0.0.1", 8765), 60)
-    assert settings.workers == 3
+    assert (settings.workers, settings.readers) == (3, 3)
     assert settings.http_hosts == ("memory.example.com", "team")
     assert settings.oauth_issuer == "https://login.example.com"
     assert settings.oauth_audience == "https://memory.example.com/mcp"
