@@ -28,15 +28,13 @@ def answer(
         witness.hear(event, project)
         if event.written is not None:
             services.ground.read(event.written, project)
-        memories = _memories(event)
+        memories, stamp = _memories(event), witness.stamp(event.session, project)
         if memories is not None and not settings.read_only:
-            stamp = witness.stamp(event.session, project)
             caller = Caller(settings.client, event.session, project, stamp=stamp, folder=event.folder)
             services.following.follow(memories, caller)
         reminding = services.reminding
-        return main.said(
-            event, settings, services.database, reminding.remind, reminding.waking, services.judging.judge
-        )
+        judge = services.judging.judge
+        return main.said(event, settings, services.database, reminding.remind, reminding.waking, judge, stamp)
 
     with acting.as_(None):
         return main.answered(arguments, environment, data, folder, say)
@@ -60,6 +58,7 @@ def _memories(event: Event) -> Path | None:
         case Name.PROMPT:
             return None
         case Name.WROTE:
-            return event.written and event.written.parent
+            folder = event.written.parent if event.written else None
+            return folder if folder and folder.name == written.MEMORIES else None
         case _:
             return event.transcript and event.transcript.parent / written.MEMORIES

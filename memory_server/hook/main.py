@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from memory_server import defaults, stores
 from memory_server.call import again, deadline
+from memory_server.domain import trust
 from memory_server.domain.caller import Caller
 from memory_server.domain.moment import timestamp
 from memory_server.errors import NotMade
@@ -107,15 +108,18 @@ def said(
     remind: Remind | None,
     waking: "WakingService | None" = None,
     judge: Judge = lasting.by_words,
+    stamp: trust.Stamp = trust.unknown,
 ) -> str:
     """Say what the model should know of an event. `remind` gives what a prompt brings to mind, and `waking` judges
-    which reminders are due, where an engine can. `judge` tells what of a turn should last.
+    which reminders are due, where an engine can. `judge` tells what of a turn should last, and `stamp` who said
+    first what is kept.
     """
     caller = Caller(
         settings.client,
         event.session or settings.session,
         settings.here(event.folder),
         folder=event.folder,
+        stamp=stamp,
     )
     match event.name:
         case Name.START | Name.SUBAGENT:

@@ -8,7 +8,7 @@ can be listed and removed at once.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memory_server.domain import forgetting
+from memory_server.domain import forgetting, trust
 from memory_server.domain.briefing.session import next_step
 from memory_server.domain.caller import Caller
 from memory_server.domain.echo import by_user
@@ -185,7 +185,8 @@ def _draft(fact: Told, caller: Caller) -> MemoryDraft:
     """Return the draft of a fact. One that people tell of themselves belongs to no project."""
     type = MemoryType.PREFERENCE if fact.wish else MemoryType.LEARNING
     project = None if fact.personal else caller.project.name or None
-    return MemoryDraft(fact.text, type, project, (TAG,), OF_A_PERSON if fact.personal else IMPORTANCE)
+    importance = OF_A_PERSON if fact.personal else IMPORTANCE
+    return MemoryDraft(fact.text, type, project, (TAG,), importance, origin=trust.TOLD)
 
 
 def _signed(caller: Caller) -> Caller:

@@ -26,7 +26,7 @@ class FollowingService:
     def follow(self, folder: Path, caller: Caller) -> None:
         """Import a project's folder of memories again, if the client's were imported and a file has changed since."""
         folder = folder.resolve()
-        if folder.parents[1].name != PROJECTS:
+        if len(folder.parents) < 2 or folder.parents[1].name != PROJECTS:
             return
         with self.imports.database.read() as tx:
             is_followed = _imported(tx, folder.parents[1])[0] > 0
