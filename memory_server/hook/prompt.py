@@ -8,6 +8,7 @@ from memory_server.hook import framing
 from memory_server.hook.event import Event, Name
 from memory_server.hook.settings import HookSettings
 from memory_server.language import sentences
+from memory_server.services.correcting import CorrectingService, Correction
 from memory_server.services.injections import InjectionService
 from memory_server.services.suggesting import SuggestingService
 from memory_server.storage.database import Database
@@ -32,7 +33,17 @@ def prompt(event: Event, settings: HookSettings, database: Database, caller: Cal
     if records:
         InjectionService(database).record_reminder(reminder, Name.PROMPT, caller)
     texts = [framing.reminder(reminder.text)] if reminder.text else []
+    if records and (correction := CorrectingService(database).corrected(event.prompt, caller)):
+        texts.append(_corrected(correction))
     if missing:
         line = sentences.shortened(missing, SUGGESTED - 20)
         texts.append(f'Not stored yet: "{framing.escaped(line)}". Call memory_store if it should last.')
     return "\n".join(texts)
+
+
+def _corrected(correction: Correction) -> str:
+    value = framing.escaped(correction.value)
+    name = framing.escaped(correction.name)
+    if correction.is_fact:
+        return f"The user corrects the fact {name} ({value}). Call write_memory to change it."
+    return f"The user corrects {name} ({value}). Call memory_update to change it."

@@ -111,6 +111,11 @@ _ORDERS = closed_list(r"""
 
 _DENIES = closed_list(r"^(?:no|nope|nah|actually|nein|not\squite)[,.:!]\s|^(?:不对?|不是|错了)\s?[,，。]")
 
+_CORRECTS = closed_list(r"""
+    ^(?:no|nope|nah|wrong|actually|correction|sorry|that['’]?s\s(?:wrong|not\sright|outdated)|not\squite|nein|falsch|stimmt\snicht)[,.:!]?\s
+    |^(?:不对?|不是|错了|更正|其实)\s?[,，。:：]
+""")
+
 _WISH = closed_list(r"""
     \b(?:prefer|hate|dislike|love|rather|always|never|please|pls|from\snow\son|in\s(?:the\s)?future|going\sforward|don['’]t\s(?:use|add|write)|do\snot|stop|no\smore
         |want|i\slike)\b
@@ -158,6 +163,13 @@ def told(text: str, judge: Judge = lasting.by_words) -> list[Told]:
 def spoken(text: str) -> list[str]:
     """The statements of a message that are judged: with their opening words, which tell a correction."""
     return [statement for sentence in _joined(own_words(text)) for statement in _statement(sentence)]
+
+
+def corrections(text: str) -> list[str]:
+    """The first statements of a message that begins with a denial, without it."""
+    if not _CORRECTS.search(text.lstrip()):
+        return []
+    return [_opened(statement) for statement in spoken(text)[:2]]
 
 
 def _joined(sentences: Sequence[str]) -> list[str]:

@@ -31,6 +31,14 @@ class MemoryUses:
         )
         return {id: bool(judged) for id, judged in rows}
 
+    def shown(self, session: str, limit: int) -> list[int]:
+        """Return the memories that a session was shown last."""
+        rows = self.tx.rows(
+            "SELECT memory_id FROM memory_uses WHERE session = :session ORDER BY id DESC LIMIT :limit",
+            {"session": self.tx.key(session), "limit": limit},
+        )
+        return [id for (id,) in rows]
+
     def count(self, ids: Sequence[int]) -> dict[int, Uses]:
         """Count the uses of those of these memories that were used, or shown and judged."""
         if not ids:

@@ -1,0 +1,90 @@
+"""Finds the memory or the fact that a prompt corrects."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from memory_server.domain import fact_text
+from memory_server.domain.caller import Caller
+from memory_server.domain.correcting import corrected
+from memory_server.domain.injection import Captured, Injected
+from memory_server.domain.memory import MemoryId
+from memory_server.language.told import corrections
+from memory_server.services import projects
+from memory_server.services.shared_words import shared_by, terms_of, visible_to
+from memory_server.storage.database import Database
+from memory_server.storage.tx import Tx
+from memory_server.storage.words import Index
+
+SHOWN = 40
+"""Memories that a session was shown last, which are looked at first."""
+
+FOUND = 10
+"""Memories and facts that share most words with the prompt, which are looked at then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """The name of a stored thing, and the value in it that a prompt corrects."""
+
+    name: str
+    is_fact: bool
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectingService:
+    database: Database
+
+    def corrected(self, prompt: str, caller: Caller) -> Correction | None:
+        """Return what a prompt corrects of what the session was shown, else of what shares its words; or nothing."""
+        statements = corrections(prompt)
+        session = caller.session
+        if not statements or session is None:
+            return None
+        self.database.settle()
+        with self.database.read() as tx:
+            caller = projects.known(tx, caller)
+            last = tx.hook_captures.last(Captured.SHORT_TERM, session)
+            turn = (last.text or "") if last else ""
+            for memories, facts in (_shown(tx, session, caller), _sharing(tx, statements, caller)):
+                hits = list(_corrections(tx, statements, turn, memories, facts))
+                if hits:
+                    return hits[0] if len(hits) == 1 else None
+        return None
+
+
+def _shown(tx: Tx, session: str, caller: Caller) -> tuple[set[int], set[int]]:
+    """Return the memories and the facts that a session was shown."""
+    rows = tx.hook_injections.in_context(session)
+    memories = {id for kind, id in rows if kind is Injected.MEMORY} | set(
+        tx.memory_uses.shown(session, SHOWN)
+    )
+    return visible_to(tx, Index.MEMORY, sorted(memories), caller), {
+        id for kind, id in rows if kind is Injected.FACT
+    }
+
+
+def _sharing(tx: Tx, statements: Sequence[str], caller: Caller) -> tuple[set[int], set[int]]:
+    """Return the memories and the facts that share most words with the statements."""
+    shared = shared_by(tx, terms_of(" ".join(statements)))
+    best = {
+        index: sorted(shared[index], key=lambda id: -shared[index][id].mass)[:FOUND]
+        for index in (Index.MEMORY, Index.FACT)
+    }
+    memories, facts = (visible_to(tx, index, best[index], caller) for index in (Index.MEMORY, Index.FACT))
+    return memories, facts
+
+
+def _corrections(
+    tx: Tx, statements: Sequence[str], turn: str, memories: set[int], facts: set[int]
+) -> Iterator[Correction]:
+    for memory in tx.memories.select([MemoryId(id) for id in sorted(memories)]):
+        for statement in statements:
+            if value := corrected(statement, memory.content, turn):
+                yield Correction(f"m{memory.id}", False, value)
+                break
+    for fact in tx.facts.select(sorted(facts)):
+        for statement in statements:
+            if value := corrected(statement, fact_text.of(fact.key, fact.value), turn):
+                yield Correction(fact.key, True, value)
+                break
