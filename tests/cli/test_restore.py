@@ -87,7 +87,7 @@ def leave_a_journal(path: Path) -> bytes:
 def test_a_restore_on_a_full_disk_leaves_the_old_file(
     small_disk: SmallDisk, terminal: Terminal, target: Path, backup: Path
 ) -> None:
-    disk = small_disk(900)
+    disk = small_disk(1200)
     db = disk / "memory.db"
     db.write_bytes(target.read_bytes())
     before = db.read_bytes()

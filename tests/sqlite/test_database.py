@@ -407,7 +407,7 @@ def test_a_full_database_keeps_what_it_has(file_database: Database) -> None:
 def test_a_disk_that_fills_up_loses_nothing_and_serves_again_when_there_is_room(
     small_disk: SmallDisk, clock: Clock
 ) -> None:
-    tiny_disk = small_disk(1000)
+    tiny_disk = small_disk(1200)
     (tiny_disk / "ballast").write_bytes(bytes(100_000))
     database = Database(tiny_disk / "memory.db", clock)
     kept: list[str] = []
