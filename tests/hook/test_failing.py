@@ -70,7 +70,11 @@ async def test_a_first_session_keeps_its_turn_once_its_server_has_made_the_file(
         alone(event, prompt="The staging database runs on port 5433.", source="startup")
     async with server(cwd=hooks.project) as client:
         await call(client, "recall", query="staging")
-        hooks("Stop", prompt="The staging database runs on port 5433.", last_assistant_message="Noted.")
+        hooks(
+            "Stop",
+            prompt="Remember: The staging database runs on port 5433.",
+            last_assistant_message="Noted.",
+        )
     assert hooks.rows("SELECT content FROM memories") == [("The staging database runs on port 5433.",)]
     (line,) = hooks.log
     assert line.endswith("Stop works")

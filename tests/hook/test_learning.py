@@ -37,7 +37,7 @@ def questions(hooks: Hooks, sqlite: Sqlite) -> list[dict[str, Any]]:
 async def test_facts_that_are_told_are_kept_marked_found_listed_and_erased(
     empty: Hooks, server: Servers, sqlite: Sqlite
 ) -> None:
-    told = "No, the staging database runs on port 5433. My name is Priya. If it fails, use port 9. Fix the tests!"
+    told = "Remember that the staging database runs on port 5433. Remember: My name is Priya. Fix the tests!"
     for event in ("Stop", "PreCompact", "SessionEnd"):
         empty(
             event, "--client", "claude", prompt=told, last_assistant_message="The server is called maple now."
@@ -65,9 +65,9 @@ async def test_a_fact_that_is_stored_is_not_kept_again_but_one_with_another_numb
 ) -> None:
     async with server(cwd=empty.project) as client:
         await call(client, "memory_store", content="The staging database runs on port 5433", type="learning")
-    empty("Stop", prompt="The staging database runs on port 5433.", last_assistant_message="Right.")
-    empty("Stop", prompt="数据库端口是 5434。", last_assistant_message="好。")
-    empty("Stop", prompt="The staging database runs on port 6000.", last_assistant_message="Ah.")
+    empty("Stop", prompt="Remember: The staging database runs on port 5433.", last_assistant_message="Right.")
+    empty("Stop", prompt="记住：数据库端口是 5434。", last_assistant_message="好。")
+    empty("Stop", prompt="Remember: The staging database runs on port 6000.", last_assistant_message="Ah.")
     assert sqlite(empty.db, "SELECT content FROM memories").splitlines() == [
         "The staging database runs on port 5433",
         "数据库端口是 5434。",
@@ -78,7 +78,7 @@ async def test_a_fact_that_is_stored_is_not_kept_again_but_one_with_another_numb
 async def test_what_was_stored_again_by_a_call_is_not_erased_with_what_was_kept_unasked(
     empty: Hooks, server: Servers, sqlite: Sqlite
 ) -> None:
-    empty("Stop", prompt="We use pnpm for the ferry shop.", last_assistant_message="Good.")
+    empty("Stop", prompt="Remember: We use pnpm for the ferry shop.", last_assistant_message="Good.")
     async with server(cwd=empty.project) as client:
         stored = await call(client, "memory_store", content="We use pnpm for the ferry shop", type="learning")
         assert stored["consolidated"]
@@ -89,8 +89,8 @@ async def test_what_was_stored_again_by_a_call_is_not_erased_with_what_was_kept_
 @pytest.mark.parametrize(
     "fields",
     [
-        {"prompt": "We use pnpm.", "stop_hook_active": True},
-        {"prompt": "We use pnpm. The token is ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"},
+        {"prompt": "Remember: We use pnpm.", "stop_hook_active": True},
+        {"prompt": "Remember: We use pnpm. The token is ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"},
         {"prompt": "Do we use pnpm?", "last_assistant_message": "We use pnpm. The server runs on port 80."},
     ],
 )
@@ -101,12 +101,14 @@ async def test_no_fact_is_kept_of_an_unfinished_turn_or_beside_a_secret_or_of_th
     assert sqlite(empty.db, "SELECT count(*) FROM memories") == "0"
 
 
-async def test_a_correction_of_a_number_that_is_stored_is_suggested(empty: Hooks, server: Servers) -> None:
+async def test_a_rule_with_another_number_is_kept_beside_what_is_stored(
+    empty: Hooks, server: Servers
+) -> None:
     async with server(cwd=empty.project) as client:
         await call(client, "memory_store", content="We ship the ferry app 2 times a month", type="decision")
     stated = "From now on we ship the ferry app 4 times a month."
     empty("Stop", prompt=stated, last_assistant_message="Understood.")
-    assert stated in empty("UserPromptSubmit", prompt="yes, go on").context
+    assert (stated,) in empty.rows("SELECT content FROM memories")
 
 
 # What is used
