@@ -15,6 +15,7 @@ from memory_server.domain.changed_ground import ChangedGround
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.fact import Fact
 from memory_server.domain.memory import Memory, MemoryId
+from memory_server.domain.secrets import redacted
 from memory_server.ground import Anchor, Verdict
 from memory_server.project import Project
 from memory_server.storage.database import Database
@@ -28,6 +29,9 @@ WAITING = 100
 
 FILES_READ = 20
 """Files, the last that a project's sessions have read, in which a name is looked for first."""
+
+REMARKS = 2
+"""Remarks on one text that are told."""
 
 LOOKED_AT = 10
 """Texts of an answer, the first, of which the ground is looked at."""
@@ -165,8 +169,15 @@ class Ground:
 def remarks(anchors: Anchored, folder: Path | None, seconds: float = SECONDS) -> dict[int, str]:
     """Return what has changed on the ground of memories or facts, in words, by id; nothing where all stands."""
     verdicts = _verdicts(anchors, folder, seconds)
-    texts = {id: dict.fromkeys(filter(None, map(ground.remark, of_text))) for id, of_text in verdicts.items()}
-    return {id: "; ".join(changed) for id, changed in texts.items() if changed}
+    remarks_by_id = {id: _worded(of_text) for id, of_text in verdicts.items()}
+    return {id: remark for id, remark in remarks_by_id.items() if remark}
+
+
+def _worded(verdicts: Sequence[Verdict]) -> str:
+    """Return the first remarks on a text, those on its values first; credentials in a line are left out."""
+    values_first = sorted(verdicts, key=lambda verdict: not verdict.anchor.value)
+    texts = dict.fromkeys(filter(None, map(ground.remark, values_first)))
+    return redacted("; ".join(list(texts)[:REMARKS]))
 
 
 def _verdicts(anchors: Anchored, folder: Path | None, seconds: float) -> dict[int, list[Verdict]]:
@@ -193,8 +204,8 @@ def changed_of(tx: Tx, caller: Caller) -> list[ChangedGround]:
     for memory in memories:
         of_memory = [verdict for verdict in verdicts.get(memory.id, ()) if ground.remark(verdict)]
         if of_memory:
-            remark = "; ".join(dict.fromkeys(map(ground.remark, of_memory)))
-            changed.append(ChangedGround(memory, remark, ground.renewed(memory.content, of_memory)))
+            renewed = ground.renewed(memory.content, of_memory)
+            changed.append(ChangedGround(memory, _worded(of_memory), renewed))
     return changed
 
 

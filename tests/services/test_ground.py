@@ -130,6 +130,16 @@ def test_a_name_is_looked_for_first_in_the_file_that_a_session_has_just_read(
     assert "c.py:1 now reads" in (stores.remark("What did the bank itself say of retries?", at(tree)) or "")
 
 
+def test_a_credential_in_a_changed_line_is_not_told(stores: Stores, tree: Path) -> None:
+    (tree / "config.py").write_text("BANK_TOKEN = read_token()\n")
+    stores.store("The bank's token comes from `BANK_TOKEN` in config.py.", at(tree))
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    (tree / "config.py").write_text(f'BANK_TOKEN = "{secret}"\n')
+    remark = stores.remark("Where does the token of the bank come from?", at(tree))
+    assert remark is not None
+    assert secret not in remark
+
+
 def test_another_text_speaks_of_the_ground_of_today(stores: Stores, tree: Path) -> None:
     id = stores.store(NOTE, at(tree))
     (tree / "config.py").write_text("DEBUG = False\nSTAGING_PORT = 6000\n")
