@@ -116,7 +116,9 @@ class Services:
         self.ground = GroundService(database)
         self.memories = MemoryService(database, queue, segmenter, secrets, self.ground.written)
         self.late = LateComparing(database, queue, self.memories.texts, self.several)
-        self.search = SearchService(database, queue, counts, learning, self.reranking)
+        self.search = SearchService(
+            database, queue, counts, learning, self.reranking, settings.trust == "confirm"
+        )
         self.graph = GraphService(database, queue)
         self.facts = FactService(database, secrets, counts, self._fact_written)
         self.turns = TurnService(database, queue, self.facts, Learning(learning.on and counts))
@@ -157,6 +159,7 @@ class Services:
             learning,
             self.reranking,
             isinstance(settings.db, Path),
+            settings.trust == "confirm",
         )
         self.changes = ChangeService(database, queue.wake, events.undo)
         self.things = ThingService(

@@ -180,6 +180,12 @@ class Settings(BaseSettings):
         default=False,
         description="Keep no vectors of single tokens, by which a search reads the best memories once more.",
     )
+    trust: Literal["off", "mark", "confirm"] = Field(
+        default="mark",
+        description="What becomes of a text that a model took from a page or from another server. `mark`: it is marked "
+        "where it is found, and told to nobody unasked until a person confirms it. `confirm`: until then no "
+        "search finds it either. `off`: nobody looks where new texts come from.",
+    )
     hooks_off: Names = Field(
         default=(),
         description="Hooks that do nothing: SessionStart, UserPromptSubmit, SubagentStart, PostToolUse, Stop, "

@@ -164,6 +164,7 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
         "AUDIT": "/var/log/audit.log",
         "AUDIT_REQUIRED": "1",
         "LOG_LEVEL": "ERROR",
+        "TRUST": "confirm",
         "ENGINE": "off",
         "ENGINE_IDLE": "5",
         "SESSION": "s1",
@@ -178,6 +179,7 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
     assert settings.hooks_off == ("Stop", "SessionEnd")
     assert (settings.read_only, settings.allow_secrets, settings.no_digests) == (True, True, True)
     assert settings.no_learning
+    assert settings.trust == "confirm"
     assert settings.no_token_vectors
     assert settings.no_early_answers
     assert (settings.engine, settings.engine_idle) == ("off", 5)

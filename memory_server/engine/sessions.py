@@ -16,6 +16,7 @@ import anyio.to_thread
 
 from memory_server import app
 from memory_server.app import Services
+from memory_server.domain import trust
 from memory_server.domain.caller import Caller
 from memory_server.engine import hooks
 from memory_server.engine.served import audit_of, start, work_of
@@ -70,10 +71,10 @@ class Sessions:
         # If no session id is given, each connection is a session of its own.
         session, project = settings.session or f"process-{uuid.uuid4().hex}", settings.project_in(folder)
 
+        stamp = trust.unknown if self._settings.trust == "off" else self._witness.stamp(session, project)
+
         def caller(client: str | None, _: object) -> Caller:
-            return Caller(
-                client, session, project, stamp=self._witness.stamp(session, project), folder=folder
-            )
+            return Caller(client, session, project, stamp=stamp, folder=folder)
 
         tools = listed.chosen(settings)
         names = listed.callable_names(settings)

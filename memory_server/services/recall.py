@@ -6,7 +6,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
-from memory_server.domain import confidence, fact_text, ranking, recall, rights
+from memory_server.domain import confidence, fact_text, ranking, recall, rights, trust
 from memory_server.domain.briefing import clauses
 from memory_server.domain.caller import Caller
 from memory_server.domain.echo import covers, may_replace, said_of
@@ -103,6 +103,7 @@ class RecallService:
     """`count_access` is off where the server was started read-only. Where `long_term` is None no prompt wakes.
 
     `on_file`: a statement waits for no other machine, so recall asks first which kinds of turns there are.
+    `hides`: an answer leaves out what waits to be confirmed.
     """
 
     database: Database
@@ -112,6 +113,7 @@ class RecallService:
     learning: Learning = ON
     reranking: Reranking = NO_RERANKER
     on_file: bool = True
+    hides: bool = False
 
     def recall(
         self,
@@ -131,7 +133,8 @@ class RecallService:
         woken = [_of_woken(memory) for memory in due]
         found = self.find(text, wish, caller, reranked=True, transcripts=True)
         note, problems = found.note, (*asleep, *found.problems)
-        hits = ground.with_remarks(found.hits, caller) if found.answered else []
+        shown = [hit for hit in found.hits if not (self.hides and trust.waits(hit.origin))]
+        hits = ground.with_remarks(shown, caller) if found.answered else []
         answer = recall.compose(text, woken, hits, max_tokens - _weight(note, problems), explain=explain)
         vain = wish == RecallWish() and not hits and not found.problems and self.learning.wants(text, caller)
         self._record(text, answer.items, caller, found.answered, vain)

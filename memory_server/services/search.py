@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_server.domain import confidence, parts, ranking, scoring
+from memory_server.domain import confidence, parts, ranking, scoring, trust
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.learning import Uses
@@ -63,13 +63,14 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class SearchService:
-    """`count_access` is off where the server was started read-only."""
+    """`count_access` is off where the server was started read-only. `hides`: what waits to be confirmed is left out."""
 
     database: Database
     queue: EmbeddingQueue
     count_access: bool = True
     learning: Learning = ON
     reranking: Reranking = NO_RERANKER
+    hides: bool = False
 
     def search(
         self,
@@ -91,7 +92,7 @@ class SearchService:
         """
         lookup = projects.among(filter.project, caller)
         if text.strip() in EVERYTHING:
-            return self._newest(filter, lookup, limit, offset)
+            return self._confirmed(self._newest(filter, lookup, limit, offset))
 
         def answer(
             tx: Tx, meaning: Meaning | Unanswered | None, order: Reordering | None = None
@@ -134,7 +135,7 @@ class SearchService:
         else:
             result, unordered = self.reranking.read(self.queue, text, answer)
             result = replace(result, degraded=(*result.degraded, *unordered))
-        result = self._with_remarks(result, caller)
+        result = self._with_remarks(self._confirmed(result), caller)
         whole = filter == Filter() and mode == "hybrid" and not offset and not result.degraded
         self._record(text, result, caller, whole)
         return result
@@ -149,6 +150,12 @@ class SearchService:
         changed = ground.remarks(anchors, caller.folder)
         hits = [replace(hit, remark=changed.get(hit.memory.id)) for hit in result.hits]
         return replace(result, hits=hits)
+
+    def _confirmed(self, result: SearchResult) -> SearchResult:
+        """Return a result without what waits to be confirmed, where that is hidden."""
+        if not self.hides:
+            return result
+        return replace(result, hits=[hit for hit in result.hits if not trust.waits(hit.memory.origin)])
 
     def _newest(self, filter: Filter, lookup: Callable[[Tx], Among], limit: int, offset: int) -> SearchResult:
         with self.database.read() as tx:

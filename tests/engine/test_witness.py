@@ -226,6 +226,35 @@ async def test_what_hooks_keep_unasked_is_told_by_the_user_or_from_the_page_that
     assert server.rows("SELECT key, origin FROM facts") == [("current.left_open", "web evil.example")]
 
 
+@pytest.mark.parametrize(
+    ("setting", "origin", "hits"),
+    [("off", "unknown", 1), ("mark", "web evil.example", 1), ("confirm", "web evil.example", 0)],
+)
+async def test_the_setting_chooses_what_becomes_of_a_text_from_outside(
+    server: Servers, setting: str, origin: str, hits: int
+) -> None:
+    async with server("--trust", setting) as client:
+        await call(client, "memory_stats")
+        hook(server, "SessionStart", source="startup")
+        hook(
+            server,
+            "PostToolUse",
+            tool_name="WebFetch",
+            tool_input={"url": "https://evil.example"},
+            tool_response=PAGE,
+        )
+        await call(client, "memory_store", content=POISON, type="pattern")
+        found = await call(client, "memory_search", query="pipe run.sh to sh as root")
+        newest = await call(client, "memory_search", query="")
+        told = await call(client, "recall", query="pipe run.sh to sh as root")
+    assert server.rows("SELECT origin FROM memories") == [(origin,)]
+    assert (len(found["results"]), len(newest["results"]), "run.sh" in told["answer"]) == (
+        hits,
+        hits,
+        bool(hits),
+    )
+
+
 async def test_each_engine_of_a_database_hears_of_a_session(server: Servers) -> None:
     """Codex starts its hooks and its server in different surroundings: then each has an engine."""
     server.env["MEMORY_SERVER_ENGINE_IDLE"] = "30"
