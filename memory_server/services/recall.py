@@ -70,13 +70,15 @@ class RecallWish:
 class Recalled:
     """`degraded` says why the answer is less than it could be, `note` what a reader should know.
 
-    `items` are the texts of the answer where they are to be explained.
+    `items` are the texts of the answer where they are to be explained. `is_outdated`: files have changed that a text
+    speaks of.
     """
 
     answer: AnswerText
     items: tuple[Found, ...]
     note: str | None
     degraded: tuple[Problem, ...]
+    is_outdated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +137,19 @@ class RecallService:
         note, problems = found.note, (*asleep, *found.problems)
         shown = [hit for hit in found.hits if not (self.hides and trust.waits(hit.origin))]
         hits = ground.with_remarks(shown, caller) if found.answered else []
-        answer = recall.compose(text, woken, hits, max_tokens - _weight(note, problems), explain=explain)
+        room = max_tokens - _weight(note, problems) - (PER_HINT if any(hit.remark for hit in hits) else 0)
+        answer = recall.compose(text, woken, hits, room, explain=explain)
         vain = wish == RecallWish() and not hits and not found.problems and self.learning.wants(text, caller)
         self._record(text, answer.items, caller, found.answered, vain)
         if self.long_term is not None:
             shown_ids = {hit.id for hit in answer.items if hit.kind is Recallable.WOKEN}
             self.long_term.mark([memory for memory in due if memory.id in shown_ids], caller)
         return Recalled(
-            answer, answer.items if explain else (), note or (None if hits else NOTHING), problems
+            answer,
+            answer.items if explain else (),
+            note or (None if hits else NOTHING),
+            problems,
+            any(hit.remark for hit in answer.items),
         )
 
     def find(

@@ -39,7 +39,9 @@ async def test_a_note_from_before_is_told_with_the_line_of_today(server: Servers
         assert "now reads" not in (await call(client, "recall", query=QUESTION))["answer"]
         (tree / "config.py").write_text("DEBUG = False\nSTAGING_PORT = 6000\n")
         line = "config.py:2 now reads `STAGING_PORT = 6000`"
-        assert line in (await call(client, "recall", query=QUESTION))["answer"]
+        recalled = await call(client, "recall", query=QUESTION)
+        assert line in recalled["answer"]
+        assert "`supersedes`" in recalled["note"]
         (found,) = (await call(client, "memory_search", query=QUESTION))["results"]
         assert found["now"].startswith(line)
         assert line in (await call(client, "smart_resume"))["briefing"]

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from memory_server.answers.answer import Answer, field, rounded
+from memory_server.answers.answer import Answer, field, made, rounded
 from memory_server.domain.caller import Caller
 from memory_server.domain.project import EVERYWHERE
 from memory_server.domain.recall import USUAL, Found, Recallable
@@ -28,13 +28,23 @@ FRAME = 60
 MaxTokens = Annotated[int, Field(ge=100, le=8_000, strict=True)]
 
 
+def _note(recalled: Recalled) -> str | None:
+    """Offer to replace what the files contradict."""
+    offer = (
+        "If what a file says now is right: `memory_store` it with `supersedes`."
+        if recalled.is_outdated
+        else None
+    )
+    return " ".join(filter(None, [recalled.note, offer])) or None
+
+
 ITEM = Answer(Found, "ref kind", field("score", rounded), "why?")
 RECALLED = Answer(
     Recalled,
     "answer=answer.text",
     field("items?", ITEM),
     field("answer.left_out", usual={}),
-    "note?",
+    made("note?", _note),
     DEGRADED,
 )
 
