@@ -180,7 +180,10 @@ class Readers:
     def close(self) -> None:
         """End all readers."""
         for reader in self._readers:
-            reader.leave()
+            if reader.is_ready:
+                reader.leave()
+            else:
+                reader.kill()  # it has counted nothing yet
         ends = time.monotonic() + CLOSING
         for reader in self._readers:
             try:
