@@ -8,8 +8,9 @@ from memory_server.language import lasting
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.meaning import Unanswered
 
-LEAST = 0.05
-"""Probability by words below which no embedder is asked: most of what people say is work, and each run takes 4 ms."""
+LEAST = 0.35
+"""Probability by words below which no embedder is asked: most of what people say is work, and each run takes 4 ms. From
+.05 on, .70 of strangers' statements were kept instead of .68, and a turn took 4.3 ms more instead of 1.7."""
 
 
 @dataclass(frozen=True, slots=True)
