@@ -256,7 +256,7 @@ async def test_the_setting_chooses_what_becomes_of_a_text_from_outside(
 
 
 async def test_each_engine_of_a_database_hears_of_a_session(server: Servers) -> None:
-    """Codex starts its hooks and its server in different surroundings: then each has an engine."""
+    """A client may start its hooks and its server in different surroundings: then each has an engine."""
     server.env["MEMORY_SERVER_ENGINE_IDLE"] = "30"
     async with server("--engine", "off") as client:
         await call(client, "memory_store", content="The lamp is checked at dusk", type="decision")
