@@ -1,5 +1,6 @@
 """Background work: faded observations and turns that belong together get a digest."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -8,8 +9,10 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.digest import Note, NoteKind
 from memory_server.domain.edge import Edge, Relation
 from memory_server.domain.memory import SERVER, MemoryDraft, MemoryId
+from memory_server.services import ground
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.storage.database import Database
+from memory_server.storage.tx import Tx
 
 AT_ONCE = 20
 """Digests that one run makes: a large old file gets them bit by bit."""
@@ -31,7 +34,7 @@ class DigestService:
             return 0
         with self.database.read() as tx:
             last = tx.digests.newest_sessions()  # briefings tell the last session of each project
-            notes = tx.digests.notes(domain.before(tx.now), last)
+            notes = _standing(tx, tx.digests.notes(domain.before(tx.now), last))
         groups = domain.groups(notes, tx.now)
         drafts = ((group, draft) for group in groups if (draft := domain.digest(group)))
         number = sum(self._make(group, draft) for group, draft in islice(drafts, AT_ONCE))
@@ -50,3 +53,10 @@ class DigestService:
                     tx.edges.connect(Edge(memory.id, MemoryId(note.id), Relation.SUMMARIZES), WRITER)
             tx.digests.insert(memory.id, group)
         return True
+
+
+def _standing(tx: Tx, notes: Sequence[Note]) -> list[Note]:
+    """Return the notes without the observations whose files have changed since."""
+    memories = {note.id: note.project for note in notes if note.kind is NoteKind.MEMORY and note.project}
+    changed = ground.outdated(tx, memories) if memories else set()
+    return [note for note in notes if note.kind is not NoteKind.MEMORY or note.id not in changed]

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from memory_server.domain.fact import Fact
 from memory_server.domain.memory import Memory, MemoryId
 from memory_server.domain.secrets import redacted
 from memory_server.ground import Anchor, Verdict
-from memory_server.project import Project
+from memory_server.project import Project, project_of
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
 
@@ -133,6 +133,19 @@ def anchored(tx: Tx, kind: Embedded, ids: Sequence[int], caller: Caller) -> Anch
     if caller.folder is None or not caller.project.key or not ids:
         return {}
     return tx.anchors.select(kind, ids, caller.project.key)
+
+
+def outdated(tx: Tx, memories: Mapping[int, str]) -> set[int]:
+    """Return those of these memories whose files have changed in the folder where their project was last used; each id
+    comes with the name of the project.
+    """
+    folders = {listed.name: Path(listed.folder) for listed in tx.projects.select() if listed.folder}
+    changed: set[int] = set()
+    for name in set(memories.values()) & set(folders):
+        caller = Caller(project=project_of(None, folders[name]), folder=folders[name])
+        ids = [id for id, project in memories.items() if project == name]
+        changed |= remarks(anchored(tx, Embedded.MEMORIES, ids, caller), caller.folder, REVIEWING).keys()
+    return changed
 
 
 def of_briefing(tx: Tx, memories: Sequence[Memory], facts: Sequence[Fact], caller: Caller) -> "Ground":

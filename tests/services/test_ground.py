@@ -13,6 +13,7 @@ from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, Memor
 from memory_server.domain.review import ReviewKind
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.project import Project, project_of
+from memory_server.services.digests import DigestService
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.facts import FactService
 from memory_server.services.ground import GroundService
@@ -138,6 +139,31 @@ def test_a_credential_in_a_changed_line_is_not_told(stores: Stores, tree: Path) 
     remark = stores.remark("Where does the token of the bank come from?", at(tree))
     assert remark is not None
     assert secret not in remark
+
+
+def test_a_digest_leaves_out_what_its_files_contradict(
+    stores: Stores, database: Database, queue: EmbeddingQueue, tree: Path, clock: Clock
+) -> None:
+    caller = at(tree)
+    ports = {name: f"{name.upper()}_PORT" for name in ("bank", "mail", "cart", "stock", "login", "audit")}
+    (tree / "config.py").write_text(
+        "".join(f"{port} = 5{place}\n" for place, port in enumerate(ports.values()))
+    )
+    for place, (name, port) in enumerate(ports.items()):
+        stores.store(
+            f"The {name} server of the staging cluster listens on port 5{place}, `{port}` in config.py.",
+            caller,
+        )
+    with database.write() as tx:
+        tx.projects.mark_folder(1, str(tree))
+    clock.advance(days=90)
+    stores.store("Somebody looked at the cluster today.", replace(caller, session="s2"))
+    text = (tree / "config.py").read_text()
+    (tree / "config.py").write_text(text.replace("MAIL_PORT = 51", "MAIL_PORT = 99"))
+    assert DigestService(database, queue).make_due() == 1
+    with database.read() as tx:
+        sources = {id for (id,) in tx.statements.rows("SELECT item_id FROM digested")}
+    assert sources == {1, 3, 4, 5, 6}
 
 
 def test_another_text_speaks_of_the_ground_of_today(stores: Stores, tree: Path) -> None:
