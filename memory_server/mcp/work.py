@@ -101,7 +101,9 @@ class Work:
             return await tool.call(arguments, caller, self.notices, notes, self.carry_out)
         except ArgumentsRefusedError as error:
             logger.info("%s was refused: %s", tool.name, type(error).__name__)
-            raise refusal("\n".join((*notes, self._mended(tool, error, arguments)))) from error
+            likelier = meanings.tool_for(name, self.tools) if other_name else tool.name
+            doubt = () if likelier in (None, tool.name) else (f"Or did you mean `{likelier}`?",)
+            raise refusal("\n".join((*notes, self._mended(tool, error, arguments), *doubt))) from error
 
     def why_not(self, name: str, arguments: dict[str, Any]) -> str:
         """Say why there is no such tool here, and which one to call."""
