@@ -58,9 +58,9 @@ def review_command(
 ) -> None:
     """List what a page or another server said, and the memories whose files have changed; confirm or drop them.
 
-    ACTION is list, confirm (it holds), drop, or take: put the value that a file has now into the memory. What a page or
-    another server said no briefing and no hook says before a person has confirmed it: on a terminal, or on the pages
-    of `memory-server view`.
+    ACTION is list, confirm (it holds), drop, or take: put the value that a file has now into the memory. Briefings and
+    hooks leave out what a page or another server said until a person confirms it, on a terminal or on the pages of
+    `memory-server view`.
     """
     if (action == "list") == bool(ids or origin):
         raise click.UsageError("Name the ids, or --from ORIGIN, with confirm or drop.")
@@ -72,13 +72,13 @@ def review_command(
         if action == "list":
             _list(services.trust.waiting(), changed, as_json)
             return
-        of_ground = [item for item in changed if Handle(Kind.MEMORY, item.memory.id) in ids]
-        for item in of_ground:
-            _settle(services, action, item, by)
-        named = {Handle(Kind.MEMORY, item.memory.id) for item in of_ground}
-        remaining = [handle for handle in ids if handle not in named]
+        by_handle = {Handle(Kind.MEMORY, item.memory.id): item for item in changed}
+        of_ground = [by_handle[handle] for handle in dict.fromkeys(ids) if handle in by_handle]
+        remaining = [handle for handle in ids if handle not in by_handle]
         if action == "take" and (remaining or origin):
             raise click.UsageError("The files of these have not changed: " + " ".join(map(str, remaining)))
+        for item in of_ground:
+            _settle(services, action, item, by)
         settle = services.trust.confirm if action == "confirm" else services.trust.drop
         settled = settle(remaining, origin, by) if remaining or origin else []
     word = {"confirm": "Confirmed", "take": "Changed", "drop": "Dropped"}[action]
@@ -98,7 +98,6 @@ def _settle(services: "Services", action: str, item: ChangedGround, by: Caller) 
         raise Invalid(f"No value of m{memory.id} can be taken over: {item.remark}.", mend)
     else:
         services.memories.update(memory.id, MemoryChange(content=item.renewed), by)
-        services.ground.observe()
 
 
 def _list(waiting: list[Waiting], changed: list[ChangedGround], as_json: bool) -> None:

@@ -82,6 +82,8 @@ def test_a_memory_whose_files_have_changed_is_listed_and_takes_over_their_value(
     assert row[1].startswith("config.py:1 now reads `STAGING_PORT = 6000`")
     (changed,) = moved("review", "--json").json["changed"]
     assert "port 6000" in changed["renewed"]
+    assert "have not changed: m9" in moved("review", "take", "m1", "m9", code=2).err
+    assert len(moved("review").rows) == 1
     assert "Changed 1 item" in moved("review", "take", "m1").out
     assert "port 6000" in moved("show", "1").out
     assert "Nothing waits." in moved("review").err
