@@ -8,7 +8,7 @@ from typing import Protocol
 
 from memory_server.domain.project import Listed
 from memory_server.project.address import is_path
-from memory_server.storage.statements import Row, Statements
+from memory_server.storage.statements import HasStatements, Row
 
 
 class KeyKind(StrEnum):
@@ -66,11 +66,8 @@ class WritableDirectory(Directory, Protocol):
         ...
 
 
-class Whole(Protocol):
+class Whole(HasStatements, Protocol):
     """The transaction, as far as the projects need it."""
-
-    @property
-    def statements(self) -> Statements: ...
 
     @property
     def directory(self) -> WritableDirectory: ...

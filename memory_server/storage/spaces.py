@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
 from memory_server.domain.embedding import Embedded, Space
-from memory_server.storage.statements import Statements
+from memory_server.storage.statements import HasStatements
 from memory_server.storage.vectors import TABLES, KnownSpace, Waiting, WritableEmbeddings, first_missing
 
 _FIELDS = [field.name for field in fields(Space)]
@@ -19,14 +19,8 @@ def _known(row: Sequence[Any]) -> KnownSpace:
     return KnownSpace(row[0], row[1], Space(**{**named, **flags}))
 
 
-class Whole(Protocol):
+class Whole(HasStatements, Protocol):
     """The transaction, as far as the spaces need it."""
-
-    @property
-    def now(self) -> str: ...
-
-    @property
-    def statements(self) -> Statements: ...
 
     @property
     def embeddings(self) -> WritableEmbeddings: ...

@@ -99,3 +99,13 @@ class Statements(Protocol):
         """Index the texts of a row anew, if it has all that are indexed. On a file this does nothing: triggers do it
         there."""
         ...
+
+
+class HasStatements(Protocol):
+    """A transaction that gives its statements to the tables that both stores share."""
+
+    @property
+    def now(self) -> str: ...
+
+    @property
+    def statements(self) -> Statements: ...

@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 from memory_server.domain.caller import Caller
 from memory_server.domain.forgetting import Kind
 from memory_server.errors import Conflict
-from memory_server.storage.statements import Statements
+from memory_server.storage.statements import HasStatements
 from memory_server.storage.tables.conversations import WritableConversations
 
 PARTS: Final[Mapping[Kind, Mapping[str, tuple[str, ...]]]] = {
@@ -73,14 +73,8 @@ class WritableTrashRows(TrashRows, Protocol):
         ...
 
 
-class Whole(Protocol):
+class Whole(HasStatements, Protocol):
     """The transaction, as far as the trash needs it."""
-
-    @property
-    def now(self) -> str: ...
-
-    @property
-    def statements(self) -> Statements: ...
 
     @property
     def trash_rows(self) -> WritableTrashRows: ...
