@@ -534,6 +534,17 @@ def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
 
 
 @pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A working tree whose config.py names the port."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "config.py").write_text("DEBUG = False\nSTAGING_PORT = 5433\n")
+    for arguments in (["init", "-q"], ["add", "."]):
+        subprocess.run(["git", *arguments], cwd=folder, check=True)
+    return folder
+
+
+@pytest.fixture
 def queue(database: Database, embedder: Embedder, clock: Clock) -> EmbeddingQueue:
     """The queue of `database`, ready and without a thread: what a service stores is embedded at once, what SQL inserts
     when `drain()` is called."""

@@ -1,6 +1,5 @@
 """A memory that names a line of a file is told with what the line says now, in the project where it was written."""
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +12,6 @@ pytestmark = pytest.mark.anyio
 
 NOTE = "The staging database listens on port 5433; it is `STAGING_PORT` in config.py."
 QUESTION = "Which port does the staging database listen on?"
-
-
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    (folder / "config.py").write_text("DEBUG = False\nSTAGING_PORT = 5433\n")
-    for arguments in (["init", "-q"], ["add", "."]):
-        subprocess.run(["git", *arguments], cwd=folder, check=True)
-    return folder
 
 
 async def call(client: Client, tool: str, **arguments: object) -> dict[str, Any]:

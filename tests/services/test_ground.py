@@ -30,17 +30,6 @@ QUESTION = "port of the staging database"
 NOTE = "The staging database listens on port 5433; it is `STAGING_PORT` in config.py."
 
 
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    """A working tree whose config.py names the port."""
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    (folder / "config.py").write_text("DEBUG = False\nSTAGING_PORT = 5433\n")
-    for arguments in (["init", "-q"], ["add", "."]):
-        subprocess.run(["git", *arguments], cwd=folder, check=True)
-    return folder
-
-
 def at(folder: Path) -> Caller:
     return Caller("Claude", "s1", project_of(None, folder), folder=folder)
 
