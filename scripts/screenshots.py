@@ -19,7 +19,7 @@ from unittest.mock import patch
 from browser import launched
 
 from memory_server import app
-from memory_server.demo import DEMO_LOG
+from memory_server.demo.log import DEMO_LOG
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Edge, Relation
 from memory_server.domain.fact import FactDraft, Scope

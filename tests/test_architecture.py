@@ -24,7 +24,7 @@ from tests.conftest import ROOT
 PACKAGE = ROOT / "memory_server"
 CLOCKS = {"datetime.now", "datetime.utcnow", "datetime.today", "date.today", "time.time", "time.time_ns"}
 CHANCE = {"random", "secrets", "numpy.random"}
-FACES = {"engine", "front", "cli", "demo.py", "hook", "mcp", "web", "__init__.py", "__main__.py"}
+FACES = {"engine", "front", "cli", "demo", "hook", "mcp", "web", "__init__.py", "__main__.py"}
 """What talks to people and models. All else lies below, and does not know who reads its words."""
 
 WORDS = [pytest.param(mcp_hints.WORDS, id="mcp"), pytest.param(cli_hints.WORDS, id="cli")]
@@ -264,7 +264,7 @@ def test_nothing_on_the_path_of_a_call_waits_without_a_bound() -> None:
     waits = {
         name: set(unbounded(tree))
         for name, tree in modules()
-        if name == "cli/serve.py" or not name.startswith(("cli/", "demo.py"))
+        if name == "cli/serve.py" or not name.startswith(("cli/", "demo/"))
     }
     allowed = UNBOUNDED | {name: {"Lock"} for name in MEMORY_ONLY}
     assert {name: found for name, found in waits.items() if found} == allowed
@@ -272,7 +272,7 @@ def test_nothing_on_the_path_of_a_call_waits_without_a_bound() -> None:
 
 def test_nothing_prints_but_the_command_line_and_the_demo() -> None:
     printers = {name for name, tree in modules() if called(tree) & {"print", "sys.stdout.write", "input"}}
-    assert {name for name in printers if name != "demo.py"} == {
+    assert {name for name in printers if not name.startswith("demo/")} == {
         "__main__.py",
         "cli/connect.py",
         "cli/exporting.py",

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from memory_server import demo
+from memory_server.demo import full
+from memory_server.demo import story as played
+from memory_server.demo.log import read
 from memory_server.errors import Invalid
 from tests.conftest import ROOT
 
@@ -53,9 +55,57 @@ def run_demo(user_folders: dict[str, str], folder: Path) -> Demo:
 @pytest.fixture(scope="module")
 def scenes(run_demo: Demo) -> Scenes:
     """What each scene printed, by its heading; spaces and line breaks are one space each."""
-    done = run_demo()
+    done = run_demo("--full")
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
     return dict(split(done.stdout))
+
+
+@pytest.fixture(scope="module")
+def printed(run_demo: Demo) -> str:
+    """What the demo prints without an argument."""
+    done = run_demo()
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def story(printed: str) -> Scenes:
+    """What each scene of the story printed, by its first words; spaces and line breaks are one space each."""
+    parts = [part.partition("\n") for part in printed.split("\n\n")]
+    return {title.partition(":")[0]: " ".join(text.split()) for title, _, text in parts}
+
+
+def test_the_story_fits_on_two_screens(printed: str, folder: Path) -> None:
+    assert len(printed.splitlines()) <= 80
+    assert max(map(len, printed.splitlines())) <= 100
+    assert list(folder.iterdir()) == []
+
+
+def test_the_story_shows_what_one_would_want_tomorrow(story: Scenes) -> None:
+    assert (
+        "Cursor stores The staging API runs on the host kelp, and is deployed by hand! → merged into m"
+        in story["Said again in other words"]
+    )
+    assert "moved to host coral" in story["Changed"].partition(f"Cursor asks {played.STAGING}")[2]
+    across = story["Stored in one language, asked in another"]
+    assert "请不要安排会议。" in across
+    assert "Flight to Rotterdam for the Kestrel workshop" in across
+    assert story["Never stored"].endswith("→ Nothing stored answers this.")
+    assert (
+        "Current task: Move the refund job to the new queue."
+        in story["A new session knows where the last one stopped"]
+    )
+    assert (
+        "→ Reminder (when we talk about the Okafor order): Ask"
+        in story["A reminder comes when its topic comes"]
+    )
+    assert "config.py:1 now reads `LEDGER_WORKERS = 12`" in story["A file changed since"]
+    assert story["Taken back"].count("moved to host coral") == 1
+
+
+@needs_sqlite3
+def test_the_story_ends_with_the_file_in_the_stock_program(story: Scenes) -> None:
+    assert "The refund job runs with 8 workers" in scene(story, "   sqlite> SELECT")
 
 
 def test_a_file_that_is_edited_is_told_with_the_memory_that_names_it(scenes: Scenes) -> None:
@@ -114,28 +164,28 @@ def test_the_stock_program_reads_the_file_of_a_running_server(scenes: Scenes) ->
 def test_a_row_edited_by_hand_is_found_by_words_and_by_meaning(scenes: Scenes) -> None:
     edited = scene(scenes, "Edit a row")
     for question in ("Where is the spare key?", "备用钥匙放在哪里？"):
-        assert f"Q {question} A {demo.EDITED}" in edited
+        assert f"Q {question} A {full.EDITED}" in edited
     assert edited.endswith("integrity_check --------------- ok")
 
 
 def test_a_memory_that_supersedes_another_is_the_first_answer(scenes: Scenes) -> None:
     before, _, after = scene(scenes, "Connect memories").partition("Q After:")
-    assert f"A {demo.DOOR['decision']}" in before.partition("Q Before:")[2].partition("score")[0]
-    assert f"A {demo.DOOR['learning']}" in after.partition("score")[0]
+    assert f"A {full.DOOR['decision']}" in before.partition("Q Before:")[2].partition("score")[0]
+    assert f"A {full.DOOR['learning']}" in after.partition("score")[0]
     assert "superseded by #" in after
 
 
 def test_exploring_finds_every_edge_that_was_made(scenes: Scenes) -> None:
     explored = scene(scenes, "Connect memories").partition("graph_explore")[2]
     printed = re.findall(r"#\d+ (\w+) #\d+: (.{40})", explored)
-    wanted = [(relation, demo.DOOR[target][:40]) for _, relation, target in demo.EDGES]
+    wanted = [(relation, full.DOOR[target][:40]) for _, relation, target in full.EDGES]
     assert sorted(printed) == sorted(wanted)
 
 
 def test_a_question_finds_earlier_messages_but_not_those_of_the_last_minutes(scenes: Scenes) -> None:
     found, _, left_out = scene(scenes, "Short-term memories").partition("too_recent: ")
     related = found.partition("flashback")[0]
-    for _, role, content in demo.SAID[:2]:
+    for _, role, content in full.SAID[:2]:
         assert f"{role}: {content} shares" in related
     assert left_out.startswith("1 ")
 
@@ -143,7 +193,7 @@ def test_a_question_finds_earlier_messages_but_not_those_of_the_last_minutes(sce
 def test_memories_are_returned_whose_trigger_is_true(scenes: Scenes) -> None:
     printed = scene(scenes, "Long-term memories")
     found = printed.partition("search_long_term_memories")[2]
-    prompts = {name: prompt for name, (prompt, _) in demo.LONG_TERM.items()}
+    prompts = {name: prompt for name, (prompt, _) in full.LONG_TERM.items()}
     returned = [name for name, prompt in prompts.items() if f"{name}: {prompt}" in found]
     assert returned == ["妈妈的生日", "Slow down"]
     assert "errors: 0, skipped: 0" in found
@@ -154,7 +204,7 @@ def test_memories_are_returned_whose_trigger_is_true(scenes: Scenes) -> None:
 
 def test_the_next_session_continues_and_projects_share_only_what_is_shared(scenes: Scenes) -> None:
     printed = scene(scenes, "A session ends")
-    assert f"Current task: {demo.FACTS['current.task']} (by Claude)." in printed
+    assert f"Current task: {full.FACTS['current.task']} (by Claude)." in printed
     assert (
         '{"query": "退款一批多少个？"} Refunds go out in batches of 20; support hears of it on Monday.'
         in printed
@@ -195,9 +245,9 @@ def test_a_log_that_cannot_be_used_is_refused(tmp_path: Path, text: str, message
     log = tmp_path / "log.jsonl"
     log.write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(Invalid, match=message):
-        demo.read(log)
+        read(log)
 
 
 def test_a_missing_log_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match="cannot be read"):
-        demo.read(tmp_path / "none.jsonl")
+        read(tmp_path / "none.jsonl")

@@ -71,7 +71,7 @@ def test_the_wheel_holds_the_package_with_its_data_and_nothing_else(wheel: Path)
         "memory_server/embedding/e5_small/model.onnx",
         "memory_server/embedding/e5_small/tokenizer.json",
         "memory_server/embedding/e5_small/NOTICE.md",
-        "memory_server/demo_worklog.jsonl",
+        "memory_server/demo/worklog.jsonl",
         "memory_server/domain/confidence.json",
         "memory_server/language/background.json",
     }

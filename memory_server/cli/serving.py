@@ -27,10 +27,11 @@ def serve_command(settings: Settings) -> None:
     serve(settings)
 
 
-@verb("demo", examples=("memory-server demo", "memory-server demo log.jsonl"))
+@verb("demo", examples=("memory-server demo", "memory-server demo --full", "memory-server demo log.jsonl"))
+@click.option("--full", is_flag=True, help="Ask every question of the log, and show each kind of memory.")
 @click.argument("file", type=click.Path(path_type=Path), required=False)
-def demo_command(settings: Settings, file: Path | None) -> int:
-    """Store a log of memories, ask questions, print the answers. FILE is JSONL; default: the packaged one."""
-    from memory_server.demo import DEMO_LOG, run
+def demo_command(settings: Settings, file: Path | None, full: bool) -> int:
+    """Let two assistants share a memory for a minute, on a temporary file. FILE is a log of your own, JSONL."""
+    from memory_server.demo import run
 
-    return run(file or DEMO_LOG, settings)
+    return run(file, settings, whole=full)

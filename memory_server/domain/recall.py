@@ -64,7 +64,7 @@ LONG = 60
 """Tokens. Of a longer text the answer has the sentences that fit the question best."""
 
 OF_PROMPTS = 0.25
-"""Share of the token limit that prompts whose trigger holds may take."""
+"""Share of the token limit that prompts whose trigger holds may take. Where nothing else is told, one may take all."""
 
 SAME = 0.9
 """Share of the terms of a text that another one has, from which on both say the same."""
@@ -151,7 +151,8 @@ def compose(
     page = _Page(room, explain)
     left_out: Counter[str] = Counter()
     for prompt in woken:
-        if not page.take(prompt, [line(prompt, prompt.said)], of_prompts * room):
+        alone = not hits and not page.items
+        if not page.take(prompt, [line(prompt, prompt.said)], room if alone else of_prompts * room):
             left_out[prompt.kind] += 1
     terms = query.parse(question).terms
     page_words: list[frozenset[str]] = []

@@ -166,6 +166,12 @@ def test_prompts_that_are_due_come_first_and_take_at_most_a_quarter() -> None:
     assert answer.left_out["woken"] == 20 - kinds.count(Recallable.WOKEN)
 
 
+def test_a_prompt_that_is_due_may_take_all_where_nothing_else_is_told() -> None:
+    due = Found(Recallable.WOKEN, "w order", "Ask for the delivery date of the order. " * 3, None, 1.0)
+    assert compose(woken=(due,), limit=100).left_out == {}
+    assert compose(memory(1, "We release on Fridays."), woken=(due,), limit=100).left_out == {"woken": 1}
+
+
 @pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("seed", range(40))
 def test_the_limit_holds_by_the_real_tokenizer(limit: int, seed: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from memory_server.demo import embedded
+from memory_server.demo.stage import embedded
 from memory_server.mcp.first_answers import IN_CORE
 from tests.conftest import Servers, call
 from tests.mcp.conftest import refusal, tokens

@@ -22,7 +22,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[up]) for up in (1, 3)]
 from mcp import Client  # noqa: E402
 from mcp_types import CallToolResult, TextContent  # noqa: E402
 
-from memory_server.demo import call  # noqa: E402
+from memory_server.demo.stage import call  # noqa: E402
 from quality import own  # noqa: E402
 from quality.briefings import tokens  # noqa: E402
 from quality.doors import connected  # noqa: E402

@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from memory_server.demo import DEMO_LOG
+from memory_server.demo.log import DEMO_LOG
 
 JSON = dict[str, Any]
 

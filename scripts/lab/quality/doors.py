@@ -18,7 +18,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, StdioServerParameters, stdio_client
 
 from memory_server import app, embedders
-from memory_server.demo import call, embedded
+from memory_server.demo.stage import call, embedded
 from memory_server.domain.caller import Caller
 from memory_server.domain.confidence import Signals
 from memory_server.domain.embedding import Embedded

@@ -18,7 +18,7 @@ from typing import Any
 sys.path[:0] = [str(Path(__file__).resolve().parents[up]) for up in (1, 3)]
 
 from memory_server.app import build  # noqa: E402
-from memory_server.demo import DEMO_LOG  # noqa: E402
+from memory_server.demo.log import DEMO_LOG  # noqa: E402
 from memory_server.domain import ranking  # noqa: E402
 from memory_server.domain.caller import Caller  # noqa: E402
 from memory_server.domain.edge import Edge, Relation  # noqa: E402

@@ -1,37 +1,34 @@
-"""`memory-server demo`: an assistant works with the real server, scene by scene, and prints each answer.
+"""The demo with --full: a log of memories, every question about it, and a scene for each kind of memory.
 
-The server runs as a process of its own on a temporary file; the official client calls it over stdio. The demo
-judges no answer: tests/test_demo.py says what they must be. This file is longer than 300 lines because it is a
-script: the scenes stand in the order in which they run, each with its data, and what they share comes after them.
+This file is longer than 300 lines because it is a script: the scenes stand in the order in which they run, each with
+its data.
 """
 
-import io
-import json
-import os
 import shutil
-import subprocess
-import sys
-import tempfile
-import textwrap
 import time
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
-import anyio
-from mcp import Client, MCPError, StdioServerParameters, stdio_client
-from mcp_types import Implementation
+from mcp import Client
 
-from memory_server import __version__, stores
-from memory_server.errors import Invalid
-from memory_server.language.text import width
-from memory_server.project import project_of
-from memory_server.settings import EMBEDDER_KEY, Settings
+from memory_server.demo.log import DemoLog
+from memory_server.demo.stage import (
+    JSON,
+    DemoRefused,
+    call,
+    embedded,
+    heading,
+    looked_up,
+    one_line,
+    paragraph,
+    say,
+    say_call,
+    say_whole_call,
+    sqlite3,
+    started,
+)
+from memory_server.settings import Settings
 from memory_server.stores import clock
-
-DEMO_LOG = Path(__file__).with_name("demo_worklog.jsonl")
-"""The log without an argument: six weeks of notes of an invented software team, and questions about them."""
 
 FIRST = 5
 """Results of a search; an expected answer among them counts as found. An assistant rarely reads more."""
@@ -39,43 +36,8 @@ FIRST = 5
 PAIRS = 12
 """Pairs of similar memories that are printed, those that differ least. The log has some 80; the others are counted."""
 
-PATIENCE = 120.0
-"""Seconds until the demo gives up on one call, or on embeddings. Both take a few seconds on a slow machine."""
 
-COLUMNS = min(100, shutil.get_terminal_size((100, 24)).columns)
-"""Width of the output in terminal columns; wider text is wrapped or cut. Lines over 100 are hard to read."""
-
-JSON = dict[str, Any]
-
-
-def run(path: Path, settings: Settings) -> int:
-    """Play every scene on a temporary database. 0 if the server answered every call, else 1 after saying why.
-
-    Raises:
-        Invalid: the log cannot be read.
-    """
-    log = read(path)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(line_buffering=True, errors="replace")
-    began = time.perf_counter()
-    problems: list[str] = []
-    with tempfile.TemporaryDirectory(prefix="memory-server-demo-") as folder:
-        try:
-            anyio.run(play, log, Path(folder) / "memory.db", settings, problems)
-        except* (MCPError, OSError) as lost:
-            problems.append(f"The server stopped answering: {lost.exceptions[0]}")
-        except* DemoRefused as refused:
-            problems.append(f"The server refused a call: {refused.exceptions[0]}")
-        except* KeyboardInterrupt:
-            problems.append("Stopped.")
-    heading("Failed" if problems else "Done")
-    for problem in problems:
-        paragraph(problem)
-    say(f"{time.perf_counter() - began:.1f} s; the temporary database is deleted.")
-    return 1 if problems else 0
-
-
-async def play(log: "DemoLog", db: Path, settings: Settings, problems: list[str]) -> None:
+async def play(log: DemoLog, db: Path, settings: Settings, problems: list[str]) -> None:
     """Every scene in order. Lines of the log that the server refused are added to `problems`."""
     heading("The server")
     began = time.perf_counter()
@@ -101,7 +63,7 @@ async def play(log: "DemoLog", db: Path, settings: Settings, problems: list[str]
     await edit_a_file(db, settings)
 
 
-async def store(server: Client, log: "DemoLog", problems: list[str]) -> None:
+async def store(server: Client, log: DemoLog, problems: list[str]) -> None:
     heading(f"Store {len(log.memories)} memories from {log.path.name}")
     answers, began = [], time.perf_counter()
     for line, memory in log.memories.items():
@@ -374,134 +336,6 @@ async def edit_a_file(db: Path, settings: Settings) -> None:
             paragraph(line, "   ", "     ")
 
 
-async def looked_up(db: Path, folder: Path) -> None:
-    """Wait until a background job has looked up what a memory names in a folder."""
-    database, project = stores.at(db, clock), project_of(None, folder).key
-    with anyio.move_on_after(PATIENCE):
-        while True:
-            with database.read() as tx:
-                if tx.anchors.memories(project, 1):
-                    break
-            await anyio.sleep(0.1)
-    database.close()
-
-
-@dataclass(frozen=True, slots=True)
-class DemoLog:
-    """Arguments of `memory_store` by line number, and the questions to ask afterwards."""
-
-    path: Path
-    memories: dict[int, JSON]
-    questions: list[JSON]
-
-
-def read(path: Path) -> DemoLog:
-    """A JSONL file: a line with `ask` is a question, another one a memory. The server checks their fields.
-
-    Raises:
-        Invalid: it cannot be read, a line is not a JSON object, or it holds no memories.
-    """
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise Invalid(f"{path} cannot be read: {error}.") from error
-    log = DemoLog(path, {}, [])
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            value = json.loads(line)
-        except ValueError as error:
-            raise Invalid(f"{path}, line {number}, is not JSON: {error}.") from error
-        if not isinstance(value, dict):
-            raise Invalid(f"{path}, line {number}, is not a JSON object.")
-        if "ask" in value:
-            log.questions.append(value)
-        else:  # the date goes to the metadata; no project means none, not that of the current folder
-            date = {"metadata": {"date": value.pop("date")}} if "date" in value else {}
-            log.memories[number] = value | {"project": value.get("project") or ""} | date
-    if not log.memories:
-        raise Invalid(f'{path} holds no memories. One is a line {{"content": "…", "type": "decision"}}.')
-    return log
-
-
-class DemoRefused(Exception):
-    """The server answered with an error, or with something that its own schema forbids; the text says what."""
-
-
-def started(
-    db: Path, settings: Settings, name: str = "demo", *flags: str, folder: Path | None = None
-) -> Client:
-    """`async with started(…) as server` starts a server process in a folder, called by a client of this name, and ends
-    it."""
-    arguments = ["-m", "memory_server", "--db", str(db), "--engine", "off", "--embedder", settings.embedder]
-    arguments += ["--embedder-url", settings.embedder_url, "--log-level", settings.log_level]
-    arguments += ["--allow-secrets"] if settings.allow_secrets else []
-    key = settings.embedder_key  # a client hands on few variables
-    parameters = StdioServerParameters(
-        command=sys.executable,
-        args=[*arguments, *flags],
-        env={EMBEDDER_KEY: key} if key else None,
-        cwd=folder,
-    )
-    about = Implementation(name=name, version=__version__)
-    return Client(stdio_client(parameters), read_timeout_seconds=PATIENCE, client_info=about)
-
-
-async def call(server: Client, tool: str, **arguments: Any) -> JSON:
-    """The answer of a tool."""
-    try:
-        result = await server.call_tool(tool, arguments)
-    except RuntimeError as error:  # so the client reports an answer that breaks the tool's own schema
-        raise DemoRefused(str(error).partition("\n")[0]) from error
-    if result.is_error:
-        message = " ".join(block.text for block in result.content if block.type == "text")
-        raise DemoRefused(message.removeprefix("Error: "))
-    answer: JSON = result.structured_content
-    return answer
-
-
-async def say_call(server: Client, tool: str, **arguments: Any) -> JSON:
-    """Print a call, then make it."""
-    paragraph(f"{tool} {json.dumps(arguments, ensure_ascii=False)}", "> ", "  ")
-    return await call(server, tool, **arguments)
-
-
-async def say_whole_call(server: Client, tool: str, **arguments: Any) -> JSON:
-    """Print a call, then make it until its answer is whole: what was written last may wait for its embedding."""
-    answer = await say_call(server, tool, **arguments)
-    with anyio.move_on_after(PATIENCE):
-        while answer.get("degraded"):
-            await anyio.sleep(0.1)
-            answer = await call(server, tool, **arguments)
-    return answer
-
-
-async def embedded(server: Client) -> str:
-    """Wait until no memory waits for its embedding, or none will come; say which."""
-    with anyio.move_on_after(PATIENCE):
-        while True:
-            state = (await call(server, "memory_stats"))["embeddings"]
-            if state["waiting"] == 0 or state.get("problem"):
-                return str(state.get("problem") or "Every memory has its embedding.")
-            await anyio.sleep(0.1)
-    return "Some memories still wait for their embedding."
-
-
-def sqlite3(db: Path, sql: str) -> None:
-    """Run a statement in the stock program; print it and what the program printed."""
-    options = ["-batch", "-init", os.devnull, "-column", "-header", "-cmd", ".timeout 10000"]
-    done = subprocess.run(
-        ["sqlite3", *options, str(db), sql], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8"
-    )
-    if done.returncode != 0:
-        raise DemoRefused(f"sqlite3: {done.stderr.strip()}")
-    say()
-    paragraph(sql + ";", "sqlite> ", "   ...> ")
-    for row in done.stdout.splitlines():
-        say(cut(row, COLUMNS - 3))
-
-
 def show_answers(question: str, answer: JSON, shown: int = FIRST) -> None:
     """Print the question, its best answers and their scores."""
     say()
@@ -519,30 +353,3 @@ def show_answers(question: str, answer: JSON, shown: int = FIRST) -> None:
         say("A  nothing found")
     if answer.get("degraded"):
         one_line("   ", answer["degraded"])
-
-
-def heading(text: str) -> None:
-    print(f"\n{text}\n{'-' * width(text)}")
-
-
-def say(text: str = "") -> None:
-    print(f"   {text}" if text else "")
-
-
-def one_line(label: str, text: str) -> None:
-    say(label + cut(" ".join(text.split()), COLUMNS - 3 - width(label)))
-
-
-def paragraph(text: str, first: str = "", indent: str = "") -> None:
-    """Print a text, broken into lines: the first begins with `first`, the next ones with `indent`."""
-    for line in textwrap.wrap(text, COLUMNS - 3, initial_indent=first, subsequent_indent=indent):
-        say(line)
-
-
-def cut(text: str, columns: int) -> str:
-    """The text, with an ellipsis where it would be wider than the columns of a terminal."""
-    if width(text) <= columns:
-        return text.rstrip()
-    while width(text) >= columns:
-        text = text[:-1]
-    return text + "…"

@@ -1,0 +1,144 @@
+"""A real server as a process of its own, its calls, and lines for a terminal: all scenes share them."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp import Client, StdioServerParameters, stdio_client
+from mcp_types import Implementation
+
+from memory_server import __version__, stores
+from memory_server.language.text import width
+from memory_server.project import project_of
+from memory_server.settings import EMBEDDER_KEY, Settings
+from memory_server.stores import clock
+
+PATIENCE = 120.0
+"""Seconds until the demo gives up on one call, or on embeddings. Both take a few seconds on a slow machine."""
+
+COLUMNS = min(100, shutil.get_terminal_size((100, 24)).columns)
+"""Width of the output in terminal columns; wider text is wrapped or cut. Lines over 100 are hard to read."""
+
+JSON = dict[str, Any]
+
+
+class DemoRefused(Exception):
+    """The server answered with an error, or with something that its own schema forbids; the text says what."""
+
+
+def started(
+    db: Path, settings: Settings, name: str = "demo", *flags: str, folder: Path | None = None
+) -> Client:
+    """`async with started(…) as server` starts a server process in a folder, called by a client of this name, and ends
+    it."""
+    arguments = ["-m", "memory_server", "--db", str(db), "--engine", "off", "--embedder", settings.embedder]
+    arguments += ["--embedder-url", settings.embedder_url, "--log-level", settings.log_level]
+    arguments += ["--allow-secrets"] if settings.allow_secrets else []
+    key = settings.embedder_key  # a client hands on few variables
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=[*arguments, *flags],
+        env={EMBEDDER_KEY: key} if key else None,
+        cwd=folder,
+    )
+    about = Implementation(name=name, version=__version__)
+    return Client(stdio_client(parameters), read_timeout_seconds=PATIENCE, client_info=about)
+
+
+async def call(server: Client, tool: str, **arguments: Any) -> JSON:
+    """The answer of a tool."""
+    try:
+        result = await server.call_tool(tool, arguments)
+    except RuntimeError as error:  # so the client reports an answer that breaks the tool's own schema
+        raise DemoRefused(str(error).partition("\n")[0]) from error
+    if result.is_error:
+        message = " ".join(block.text for block in result.content if block.type == "text")
+        raise DemoRefused(message.removeprefix("Error: "))
+    answer: JSON = result.structured_content
+    return answer
+
+
+async def say_call(server: Client, tool: str, **arguments: Any) -> JSON:
+    """Print a call, then make it."""
+    paragraph(f"{tool} {json.dumps(arguments, ensure_ascii=False)}", "> ", "  ")
+    return await call(server, tool, **arguments)
+
+
+async def say_whole_call(server: Client, tool: str, **arguments: Any) -> JSON:
+    """Print a call, then make it until its answer is whole: what was written last may wait for its embedding."""
+    answer = await say_call(server, tool, **arguments)
+    with anyio.move_on_after(PATIENCE):
+        while answer.get("degraded"):
+            await anyio.sleep(0.1)
+            answer = await call(server, tool, **arguments)
+    return answer
+
+
+async def embedded(server: Client) -> str:
+    """Wait until no memory waits for its embedding, or none will come; say which."""
+    with anyio.move_on_after(PATIENCE):
+        while True:
+            state = (await call(server, "memory_stats"))["embeddings"]
+            if state["waiting"] == 0 or state.get("problem"):
+                return str(state.get("problem") or "Every memory has its embedding.")
+            await anyio.sleep(0.1)
+    return "Some memories still wait for their embedding."
+
+
+async def looked_up(db: Path, folder: Path) -> None:
+    """Wait until a background job has looked up what a memory names in a folder."""
+    database, project = stores.at(db, clock), project_of(None, folder).key
+    with anyio.move_on_after(PATIENCE):
+        while True:
+            with database.read() as tx:
+                if tx.anchors.memories(project, 1):
+                    break
+            await anyio.sleep(0.1)
+    database.close()
+
+
+def sqlite3(db: Path, sql: str) -> None:
+    """Run a statement in the stock program; print it and what the program printed."""
+    options = ["-batch", "-init", os.devnull, "-column", "-header", "-cmd", ".timeout 10000"]
+    done = subprocess.run(
+        ["sqlite3", *options, str(db), sql], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8"
+    )
+    if done.returncode != 0:
+        raise DemoRefused(f"sqlite3: {done.stderr.strip()}")
+    say()
+    paragraph(sql + ";", "sqlite> ", "   ...> ")
+    for row in done.stdout.splitlines():
+        say(cut(row, COLUMNS - 3))
+
+
+def heading(text: str) -> None:
+    print(f"\n{text}\n{'-' * width(text)}")
+
+
+def say(text: str = "") -> None:
+    print(f"   {text}" if text else "")
+
+
+def one_line(label: str, text: str) -> None:
+    say(label + cut(" ".join(text.split()), COLUMNS - 3 - width(label)))
+
+
+def paragraph(text: str, first: str = "", indent: str = "") -> None:
+    """Print a text, broken into lines: the first begins with `first`, the next ones with `indent`."""
+    for line in textwrap.wrap(text, COLUMNS - 3, initial_indent=first, subsequent_indent=indent):
+        say(line)
+
+
+def cut(text: str, columns: int) -> str:
+    """The text, with an ellipsis where it would be wider than the columns of a terminal."""
+    if width(text) <= columns:
+        return text.rstrip()
+    while width(text) >= columns:
+        text = text[:-1]
+    return text + "…"
