@@ -154,7 +154,9 @@ def origin_of(tool: str, arguments: Mapping[str, object]) -> str | None:
     if tool == "WebSearch":
         return trust.of_web("search")
     command = " ".join(value for value in arguments.values() if isinstance(value, str))
-    if tool == "WebFetch" or _FETCHES.search(command if tool in ("Bash", "shell", "exec_command") else ""):
+    if tool == "WebFetch" or _FETCHES.search(
+        command if tool in ("Bash", "bash", "shell", "exec_command") else ""
+    ):
         return trust.of_web(_host(command))
     return trust.SEEN
 

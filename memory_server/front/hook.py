@@ -13,11 +13,17 @@ from memory_server.hook.output import tell
 PROMPT = "UserPromptSubmit"
 """The event that takes an embedder and JavaScript."""
 
+ACTS = frozenset([written.BEFORE, written.EVENT, written.FAILED])
+"""The events around what an assistant does."""
+
 HEARD = frozenset(["SessionStart", PROMPT, written.EVENT])
 """The events of which every engine of a database hears, since any of them may serve the session."""
 
 PATIENCE = 5.0
 """Seconds that an engine has to start and to answer. It gives up after 1.5 itself, once it has started."""
+
+BEFORE_AN_ACT = 0.5
+"""The same around an act, of which there are hundreds in a session. None of them starts an engine."""
 
 BEFORE_A_PROMPT = 2.0
 """The same before a prompt, for which a person waits. A first start can take longer; the next prompt has its engine."""
@@ -28,21 +34,21 @@ LEAST = 0.1
 
 def relay(arguments: Sequence[str], environment: Mapping[str, str], data: bytes) -> bool:
     """Let an engine answer what the client said, and print that. Returns False where this process has to do the work:
-    there can be no engine. Before a prompt nothing is said then. What a tool returned is told to an engine that runs:
-    where none does, no session stores anything.
+    there can be no engine. Before a prompt nothing is said then. Acts are told to an engine that runs: where none does,
+    no session stores anything.
 
     Raises:
         TimeoutError: an engine starts or runs, and does not answer in time.
     """
-    is_output = arguments[0] == written.EVENT and not written.is_memory(data)
-    flags_of_hook, needs_engine = dict(flags.of_hook(arguments[1:])), is_output or arguments[0] == PROMPT
+    is_act = arguments[0] in ACTS and not (arguments[0] == written.EVENT and written.is_memory(data))
+    flags_of_hook, needs_engine = dict(flags.of_hook(arguments[1:])), is_act or arguments[0] == PROMPT
     if not finding.may_be_used(flags_of_hook, environment):
         return needs_engine
     engine = finding.wanted(flags_of_hook, environment)
-    seconds = BEFORE_A_PROMPT if needs_engine else PATIENCE
+    seconds = BEFORE_AN_ACT if is_act else BEFORE_A_PROMPT if needs_engine else PATIENCE
     ends = time.monotonic() + seconds
     try:
-        starts = engine.has_memory and not is_output
+        starts = engine.has_memory and not is_act
         links = finding.all_running(engine)
         link = next(links, None) or (finding.reach(engine, seconds) if starts else None)
         text = written.cut(data).decode()

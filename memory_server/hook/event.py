@@ -7,6 +7,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from memory_server.domain import act
+from memory_server.domain.act import Act
 from memory_server.hook import written
 
 
@@ -16,7 +18,9 @@ class Name(StrEnum):
     START = "SessionStart"
     PROMPT = "UserPromptSubmit"
     SUBAGENT = "SubagentStart"
+    BEFORE = written.BEFORE
     WROTE = written.EVENT
+    FAILED = written.FAILED
     STOP = "Stop"
     COMPACT = "PreCompact"
     END = "SessionEnd"
@@ -28,7 +32,8 @@ class Event:
 
     `session`: a subagent is a session of its own, under its own name, since its context holds nothing of its session's.
     `written`: the file that a tool of the client has just read or written. `tool` has run, with these `arguments`, and
-    returned the texts of `output`.
+    returned the texts of `output`, or failed with them. `act` is what it does, where that is a command or concerns a
+    file; a command has ended with `code`, where the client tells it.
     `again`: the assistant goes on because a hook of the same event asked for it.
     """
 
@@ -44,6 +49,8 @@ class Event:
     tool: str = ""
     arguments: Mapping[str, Any] = field(default_factory=dict)
     output: str = ""
+    act: Act | None = None
+    code: int | None = None
 
 
 def read(name: Name, text: str, working_folder: Path) -> Event:
@@ -61,19 +68,24 @@ def read(name: Name, text: str, working_folder: Path) -> Event:
     arguments = members.get("tool_input")
     arguments = arguments if isinstance(arguments, dict) else {}
     written_file = _text(arguments, "file_path")
+    is_absolute = isinstance(folder, str) and Path(folder).is_absolute()
+    folder = Path(folder) if is_absolute else working_folder
+    tool, response = _text(members, "tool_name"), members.get("tool_response", members.get("error", ""))
     return Event(
         name,
         _text(members, "agent_id", "session_id", "sessionId", "conversation_id") or None,
-        Path(folder) if isinstance(folder, str) and Path(folder).is_absolute() else working_folder,
+        folder,
         _text(members, "prompt"),
         _text(members, "last_assistant_message", "prompt_response", "text"),
         _text(members, "source"),
         Path(transcript) if transcript else None,
         members.get("stop_hook_active") is True,
-        Path(written_file) if written_file else None,
-        _text(members, "tool_name"),
+        Path(written_file) if written_file and name is Name.WROTE else None,
+        tool,
         arguments,
-        "\n".join(written.texts(members.get("tool_response", "")))[: written.MOST],
+        "\n".join(written.texts(response))[: written.MOST],
+        act.read(tool, arguments, folder),
+        act.exit_code(response),
     )
 
 

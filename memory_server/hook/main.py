@@ -126,7 +126,7 @@ def said(
             return start(event, database, caller, settings, waking)
         case Name.PROMPT:
             return "" if remind is None else prompt(event, settings, database, caller, remind)
-        case Name.WROTE:
+        case Name.BEFORE | Name.WROTE | Name.FAILED:
             return ""
         case _ if settings.read_only:
             return ""

@@ -11,6 +11,9 @@ MEMORIES = "memory"
 EVENT = "PostToolUse"
 """The event after a tool of the client has run."""
 
+BEFORE, FAILED = "PreToolUse", "PostToolUseFailure"
+"""The events before a tool of the client runs, and after it has failed."""
+
 WRITING = frozenset([b"", b"Write", b"Edit", b"MultiEdit", b"NotebookEdit", b"apply_patch"])
 """Tools that return what the model has written."""
 

@@ -75,6 +75,14 @@ async def test_a_hook_of_other_settings_asks_the_engine_that_runs(server: Server
         assert len(engines(server)) == 1
 
 
+@pytest.mark.parametrize("event", ["PreToolUse", "PostToolUse", "PostToolUseFailure"])
+async def test_an_act_starts_no_engine(server: Servers, event: str) -> None:
+    async with server("--engine", "off") as client:
+        await call(client, "memory_stats")
+    assert hook(server, event, tool_name="Bash", tool_input={"command": "make"}) == ""
+    assert engines(server) == []
+
+
 @pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "Stop"])
 def test_a_hook_makes_neither_a_database_nor_an_engine_for_none(server: Servers, event: str) -> None:
     server.db.unlink()

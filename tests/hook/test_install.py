@@ -21,7 +21,7 @@ from venv import EnvBuilder
 
 import pytest
 
-from memory_server.cli.install.clients import CLIENTS, HEARD
+from memory_server.cli.install.clients import ACTS, CLIENTS, HEARD
 from memory_server.mcp import listed
 from tests.conftest import ROOT, Servers, call
 from tests.hook.conftest import Hooks
@@ -364,13 +364,15 @@ def test_the_hooks_stand_beside_those_of_others_and_each_event_can_be_left_out(
     fill(home)
     run(hooks, home, "install", "claude", "--hooks-off", "PreCompact,SessionEnd")
     found = json.loads((home / ".claude/settings.json").read_text())["hooks"]
-    assert set(found) == {"Stop", "SessionStart", "UserPromptSubmit", "SubagentStart", "PostToolUse"}
+    acts = {"PreToolUse", "PostToolUse", "PostToolUseFailure"}
+    assert set(found) == {"Stop", "SessionStart", "UserPromptSubmit", "SubagentStart"} | acts
     assert found["Stop"][0]["hooks"][0]["command"] == "say done"
     assert found["SessionStart"][0]["matcher"] == "startup|resume|clear|compact"
     (own,) = found["SessionStart"][0]["hooks"]
     assert own["command"].endswith(f"hook SessionStart --client claude --db {shlex.quote(hooks.given)}")
     assert own["timeout"] == 10
     assert found["PostToolUse"][0]["matcher"] == HEARD["claude"]
+    assert found["PreToolUse"][0]["matcher"] == ACTS["claude"] == found["PostToolUseFailure"][0]["matcher"]
 
 
 def test_claude_does_not_wait_for_what_is_kept_at_a_stop_and_codex_must(hooks: Hooks, home: Path) -> None:
@@ -381,7 +383,7 @@ def test_claude_does_not_wait_for_what_is_kept_at_a_stop_and_codex_must(hooks: H
         entries = json.loads((home / file).read_text())["hooks"]
         waits[client] = {event for event in entries if "async" not in entries[event][-1]["hooks"][0]}
     assert waits["codex"] - waits["claude"] == {"Stop", "PostToolUse"}
-    assert waits["claude"] <= waits["codex"]
+    assert waits["claude"] - waits["codex"] == {"PostToolUseFailure"}  # Codex has no such event
 
 
 def test_a_program_that_has_moved_takes_the_place_of_its_old_entries(hooks: Hooks, home: Path) -> None:
@@ -394,7 +396,7 @@ def test_a_program_that_has_moved_takes_the_place_of_its_old_entries(hooks: Hook
     assert config.count("[mcp_servers.memory]") == 1
     assert tomllib.loads(config)["mcp_servers"]["memory"]["args"][-1] == str(hooks.db)
     found = json.loads((home / ".codex/hooks.json").read_text())
-    assert [len(each) for each in found["hooks"].values()] == [1] * 7
+    assert [len(each) for each in found["hooks"].values()] == [1] * 8
     assert "/old/memory.db" not in " ".join(values(found))
 
 
@@ -537,7 +539,7 @@ async def test_doctor_tells_which_clients_are_connected_and_mends_those_whose_pr
         run(hooks, home, "install", name, "--hooks-off", "PreCompact")
     doctor = ("doctor", "--embedder", "hashing")
     said = run(hooks, home, *doctor)
-    assert "Claude Code: connected, 6 hooks; Claude Desktop: not connected; Codex: not connected;" in said
+    assert "Claude Code: connected, 8 hooks; Claude Desktop: not connected; Codex: not connected;" in said
     assert "opencode: connected, 1 hooks" in said
     for path in (home / ".claude.json", home / ".claude/settings.json"):
         path.write_text(path.read_text().replace(sys.executable, "/gone/memory-server"))
@@ -554,7 +556,7 @@ async def test_doctor_tells_which_clients_are_connected_and_mends_those_whose_pr
     assert f"  opencode starts {cached}, which will be removed" in said
     said = run(hooks, home, *doctor, "--fix")
     assert f"fixed       {home / '.claude.json'} starts this program now" in said
-    assert "Claude Code: connected, 6 hooks" in said
+    assert "Claude Code: connected, 8 hooks" in said
     assert "/gone" not in (home / ".claude.json").read_text() + (home / ".claude/settings.json").read_text()
     assert json.loads((home / ".claude.json").read_text())["mcpServers"]["memory"]["args"][-1] == str(
         hooks.db

@@ -43,8 +43,12 @@ def test_the_version_imports_no_server(hooks: Hooks) -> None:
 
 
 @pytest.mark.parametrize(
-    "event", ["SessionStart", "UserPromptSubmit", "SubagentStart", "Stop", "PreCompact", "SessionEnd"]
-)
+    "event",
+    [
+        "SessionStart", "UserPromptSubmit", "SubagentStart", "PreToolUse", "PostToolUseFailure", "Stop", "PreCompact",
+        "SessionEnd",
+    ],
+)  # fmt: skip
 async def test_a_hook_imports_no_server(server: Servers, hooks: Hooks, event: str) -> None:
     async with server(cwd=hooks.project) as client:
         await call(client, "memory_store", content="The lighthouse keeper sleeps at noon", type="learning")

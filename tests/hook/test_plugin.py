@@ -19,7 +19,8 @@ def test_the_plugin_is_as_its_script_writes_it() -> None:
 @pytest.mark.parametrize(("client", "file"), [("claude", "hooks.json"), ("codex", "codex.json")])
 def test_the_hooks_of_the_plugin_are_those_of_install(client: str, file: str) -> None:
     entries = json.loads((ROOT / "plugin/hooks" / file).read_text())["hooks"]
-    assert set(entries) == {event.value for event in EVERY}
+    missing = {"PostToolUseFailure"} if client == "codex" else set()
+    assert set(entries) == {event.value for event in EVERY} - missing
     hooks = {event: entry["hooks"][0] for event, (entry,) in entries.items()}
     commands = {event: hook["command"] for event, hook in hooks.items()}
     assert commands == {event: f"memory-server hook {event} --client {client}" for event in hooks}

@@ -42,6 +42,9 @@ HEARD = {
 }
 """The tools after which a hook runs: those that write files, and those whose output may come back as a memory."""
 
+ACTS = {"claude": "Read|Edit|Write|MultiEdit|NotebookEdit|Bash", "codex": "Bash|apply_patch"}
+"""The tools before which a hook runs, and after which it does where they fail: those that act on the user's machine."""
+
 EVERY = frozenset(Name)
 
 CLIENTS = {
@@ -183,7 +186,7 @@ class _Places:
     def of_gemini(self, launch: Launch, events: Collection[Name]) -> list[InstallPart]:
         file = self.gemini / "settings.json"
         entries = {}
-        for event in set(events) - {Name.SUBAGENT, Name.WROTE}:
+        for event in set(events) - {Name.SUBAGENT, Name.BEFORE, Name.WROTE, Name.FAILED}:
             hook = {
                 "type": "command",
                 "command": shell(launch.hook(event, "gemini")),
@@ -200,12 +203,19 @@ class _Places:
 def like_claude(launch: Launch, client: str | None, events: Collection[Name]) -> dict[str, dict[str, Any]]:
     """Return the hooks in the form that Claude Code and Codex share.
 
-    Claude Code does not wait for what is kept at a stop, or after a tool. Codex 0.169.0 runs no hook that says `async`.
+    Claude Code does not wait for what is kept at a stop, or after a tool. Codex 0.169.0 runs no hook that says `async`,
+    and tells after a tool too that it has failed.
     """
-    matchers = {Name.START: STARTS, Name.WROTE: HEARD[client or "claude"]}
+    acts = ACTS[client or "claude"]
+    matchers = {
+        Name.START: STARTS,
+        Name.BEFORE: acts,
+        Name.WROTE: HEARD[client or "claude"],
+        Name.FAILED: acts,
+    }
     entries: dict[str, dict[str, Any]] = {}
     for event in Name:
-        if event in events:
+        if event in events and not (event is Name.FAILED and client == "codex"):
             seconds = AT_THE_END if event is Name.END else TIMEOUT
             hook = {"type": "command", "command": shell(launch.hook(event, client)), "timeout": seconds}
             if event in (Name.STOP, Name.WROTE) and client == "claude":

@@ -4,6 +4,9 @@ import { join, resolve } from "node:path"
 
 const COMMANDS = @COMMANDS@
 
+// The tools that act on the user's machine.
+const ACTS = new Set(["bash", "read", "edit", "write"])
+
 // The file in which opencode keeps its sessions.
 const DATA = join(process.env.XDG_DATA_HOME || join(homedir(), ".local", "share"), "opencode")
 const DATABASE = resolve(DATA, process.env.OPENCODE_DB || "opencode.db")
@@ -35,7 +38,22 @@ export const MemoryServer = async ({ directory }) => {
   const started = new Set()
   const prompts = new Map()
   const replies = new Map()
+  const notes = new Map()
   return {
+    // What is said before and after an act is put behind what its tool returns: the model reads both in one request.
+    "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
+      if (!ACTS.has(tool)) return
+      const input = { session_id: sessionID, cwd: directory, tool_name: tool, tool_input: args }
+      notes.set(callID, { input, said: await hook("PreToolUse", input) })
+    },
+    "tool.execute.after": async ({ callID }, output) => {
+      const note = notes.get(callID)
+      if (!note) return
+      notes.delete(callID)
+      const tool_response = { output: output.output, metadata: { exit: output.metadata?.exit } }
+      const after = "command" in note.input.tool_input ? await hook("PostToolUse", { ...note.input, tool_response }) : ""
+      output.output = [output.output, note.said, after].filter(Boolean).join("\n\n")
+    },
     "chat.message": async (input, output) => {
       const session_id = input.sessionID
       const said = output.parts.filter((part) => part.type === "text" && !part.synthetic)
