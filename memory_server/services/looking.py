@@ -118,18 +118,21 @@ def _asked(tx: Tx, text: str, wish: LookWish, where: Among, caller: Caller, mode
 
 
 def _in_order(tx: Tx, ranked: Sequence[Ranked[Any]]) -> list[Seen]:
-    """Return the hits, best first; a superseded memory behind what supersedes it, as every search has it."""
+    """Return the hits by the probability that is shown, of equals the better score first; a superseded memory behind
+    what supersedes it, as every search has it."""
     by_id = {(hit.kind, hit.id): hit for hit in ranked}
     hits = [_hit(hit) for hit in ranked if isinstance(hit.item.thing, Memory)]
     ordered = ranking.in_order(hits, tx.edges.successors([hit.memory.id for hit in hits]))
     scored = [(hit.rank, hit.score, by_id[Embedded.MEMORIES, hit.memory.id]) for hit in ordered]
-    scored += [(hit.score, hit.probability, hit) for hit in ranked if not isinstance(hit.item.thing, Memory)]
-    scored.sort(key=lambda row: -row[0])
+    scored += [
+        (hit.probability, hit.probability, hit) for hit in ranked if not isinstance(hit.item.thing, Memory)
+    ]
+    scored.sort(key=lambda row: (-row[0], -row[2].score))
     return [_found(hit, score) for _, score, hit in scored]
 
 
 def _hit(ranked: Ranked[Any]) -> Hit:
-    return Hit(ranked.item.thing, ranked.score, ranked.probability, Why(0.0, 0.0, 0.0), "")
+    return Hit(ranked.item.thing, ranked.probability, ranked.probability, Why(0.0, 0.0, 0.0), "")
 
 
 def _found(ranked: Ranked[Any], score: float) -> Seen:

@@ -23,6 +23,7 @@ from memory_server.domain.scoring import age_in_days
 from memory_server.errors import Invalid
 from memory_server.project import NONE, Project, readable
 from memory_server.stores import clock
+from memory_server.web.marking import marked
 from memory_server.web.words import CHINESE
 from memory_server.web.work import PageWork
 
@@ -83,7 +84,8 @@ class Desk:
     def of(cls, services: Services) -> "Desk":
         environment = templates()
         environment.filters |= {"moment": moment, "day": day, "quoted": quoted, "segment": segment,
-                         "value": value, "pieces": pieces, "percent": lambda share: round(100 * share)}  # fmt: skip
+                         "value": value, "pieces": pieces, "marked": marked,
+                         "percent": lambda share: round(100 * share)}  # fmt: skip
         environment.globals |= {"differences": differences, "languages": LANGUAGES}
         return cls(services, environment)
 

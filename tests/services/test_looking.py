@@ -76,6 +76,25 @@ def test_what_supersedes_a_memory_comes_before_it(look: LookService) -> None:
     assert all(each.spoke is not None and 0 <= each.spoke.words <= 1 for each in found)
 
 
+def test_hits_stand_in_the_order_of_the_probability_that_is_shown(
+    look: LookService, memories: MemoryService, clock: Clock
+) -> None:
+    for number in range(12):
+        clock.advance(days=20)
+        draft = MemoryDraft(
+            f"Lighthouse {number} keeps {'a lamp ' * number}", MemoryType.ERROR, "mill", (), 9
+        )
+        memories.store(draft, None, OTHER)
+        facts = FactService(look.database)
+        facts.write(FactDraft(f"lighthouse.n{number}", "keeper " * number), Scope.PROJECT, CALLER)
+    look.queue.work()
+    for question in ("who keeps the lighthouse: Ann?", "lighthouse lamp", "lighthouse keeper 灯塔"):
+        found = look.look(question, LookWish(), 30, CALLER).items
+        shown = [item.score for item in found if not (item.memory and item.memory.superseded_by)]
+        assert len(shown) > 4
+        assert shown == sorted(shown, key=lambda score: score or 0.0, reverse=True)
+
+
 def test_filters_that_only_memories_have_leave_out_other_kinds(look: LookService) -> None:
     assert kinds(look.look("", LookWish(filter=Filter(tags=("KEEPER",))), 10, CALLER).items) == [(MEMORY, 1)]
     assert kinds(look.look("", LookWish(filter=Filter(project="mill")), 10, CALLER).items) == [(FACT, 1)]

@@ -88,6 +88,23 @@ def test_the_list_follows_what_is_typed_and_shows_why(seen: View) -> None:
         assert page.locator(".filters[open]").count() == 1
 
 
+def test_found_words_are_marked_in_both_scripts(seen: View) -> None:
+    with seen.page("/?q=灯塔的编号") as page:
+        assert page.locator(".hit mark >> nth=0").inner_text() == "灯塔"
+        page.goto(f"{seen.base}/?q=harbours")
+        assert page.locator(".hit mark >> nth=0").inner_text() == "harbour"
+
+
+def test_an_arrow_key_that_comes_before_the_answer_is_not_lost(seen: View) -> None:
+    with seen.page("/") as page:
+        page.keyboard.type("harbour")
+        page.keyboard.press("ArrowDown")
+        page.wait_for_selector(".hits li:first-child:has-text('harbour') mark")
+        page.wait_for_function("document.activeElement.matches('.hit')")
+        page.keyboard.press("ArrowDown")
+        page.wait_for_function("[...document.querySelectorAll('.hit')].indexOf(document.activeElement) > 0")
+
+
 def test_what_is_superseded_shows_no_share_that_it_answers(seen: View) -> None:
     with seen.page("/?q=兰花每周") as page:
         old = page.locator(".hit:has-text('兰花')")

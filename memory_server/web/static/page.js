@@ -70,4 +70,11 @@ const look = async () => {
 setInterval(look, LOOK);
 document.addEventListener("visibilitychange", look);
 document.querySelector("#news button").addEventListener("click", async () => { const found = await page(); if (found) renew(found); });
-document.addEventListener("htmx:afterSwap", () => { shown = null; });
+// A list that is replaced keeps the focus: an arrow key pressed before the answer came is not lost.
+let held = null;
+document.addEventListener("htmx:beforeSwap", () => { held = document.activeElement?.matches("a.hit, a.row") ? document.activeElement.getAttribute("href") : null; });
+document.addEventListener("htmx:afterSwap", () => {
+  shown = null;
+  if (held) (document.querySelector(`#main a[href="${CSS.escape(held)}"]`) ?? document.querySelector("#main a.hit, #main a.row"))?.focus();
+  held = null;
+});
