@@ -5,10 +5,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final, Self, TypeVar
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from memory_server.call import deadline
 from memory_server.call.places import Places
@@ -47,13 +48,22 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
 
     _address = ""
 
+    is_silent = False
+    """True if it was closed because PostgreSQL did not answer in time."""
+
+    warnings: list[str]
+    """The last warning of PostgreSQL, unless it was cleared."""
+
     @classmethod
     def connect(cls, conninfo: str = "", **options: Any) -> Self:
         hosts = str(conninfo_to_dict(conninfo).get("host", "")).count(",") + 1
         with deadline.within(CONNECTING):
             each_host = max(2, int(deadline.left() / hosts))  # the driver takes no less
             connection = super().connect(conninfo, **{"connect_timeout": each_host, **options})
-        connection._address = conninfo
+        # Of several hosts the one that it speaks to: another one knows nothing of its statements.
+        connection._address = make_conninfo(conninfo, **_host_of(connection.info))
+        connection.warnings = []
+        connection.add_notice_handler(partial(_keep_warning, connection.warnings))
         return connection
 
     @classmethod
@@ -65,6 +75,7 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
         try:
             return super().wait(_until_the_end(gen, self._is_worked_at), *args, **options)
         except _Silent:
+            self.is_silent = True
             self.close()
             with suppress(psycopg.Error):
                 gen.close()  # it would say farewell on the connection
@@ -84,6 +95,17 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
         ):
             return observer.execute(_WORKS, (self.info.backend_pid,)).fetchone() in (None, (True,))
         return False
+
+
+def _host_of(info: psycopg.ConnectionInfo) -> dict[str, Any]:
+    """Return the parameters of libpq for the host that a connection speaks to."""
+    return {"host": info.host, "hostaddr": info.hostaddr or None, "port": info.port}
+
+
+def _keep_warning(warnings: list[str], notice: psycopg.errors.Diagnostic) -> None:
+    """Keep a warning; a method would keep its connection alive."""
+    if notice.severity_nonlocalized == "WARNING":
+        warnings[:] = [notice.message_primary or notice.sqlstate or ""]
 
 
 class _Silent(psycopg.OperationalError):
@@ -143,15 +165,19 @@ class Pool:
             raise
 
     def give_back(self, connection: Connection) -> None:
-        """Keep the connection for the next transaction, unless it is closed or inside a transaction."""
+        """Keep the connection for the next transaction, unless it is closed or inside a transaction.
+
+        Where PostgreSQL fell silent on it, the idle ones are closed too: each would cost another call its time.
+        """
         idle = connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
         now = time.monotonic()
+        oldest = now if connection.is_silent else now - IDLE
         with self._lock:
             if idle and not self._closed:
                 self._idle.append((now, connection))
             else:
                 connection.close()
-            while self._idle and self._idle[0][0] < now - IDLE:
+            while self._idle and self._idle[0][0] < oldest:
                 self._idle.popleft()[1].close()
         self._places.leave()
 

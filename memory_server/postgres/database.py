@@ -152,6 +152,7 @@ class Database:
                     yield tx
                 tx.send("SELECT tell_write()")
                 self.trips.number += 1
+                lent.connection.warnings.clear()
                 try:
                     committed = lent.connection.execute("COMMIT")  # from here on it may be committed
                     lent.ending.close()
@@ -166,6 +167,8 @@ class Database:
                 if committed.statusmessage != "COMMIT":  # a statement failed, and its error was caught
                     raise psycopg.errors.InFailedSqlTransaction("an earlier statement failed")
                 marks = []
+                if lent.connection.warnings:
+                    raise failures.on_one_machine(lent.connection.warnings[0], str(self.place))
                 again.forbid()
             finally:
                 self._later.put_back(marks)
@@ -173,6 +176,9 @@ class Database:
     @contextmanager
     def snapshot(self) -> Iterator[Transaction]:
         with self.read() as tx:
+            migrate.refuse_newer(
+                tx.value("SELECT max(version) FROM migrations"), self._migrations[-1].version
+            )
             yield tx
 
     def later(self, mark: Callable[[WriteTx], object]) -> None:
@@ -435,7 +441,7 @@ class Database:
         (replica,) = connection.execute("SELECT pg_is_in_recovery()").fetchone() or (False,)
         self._read_only = bool(replica)
         version = migrate.version_of(connection)
-        migrate.refuse_newer(version, self._migrations[-1].version)
+        migrate.refuse_too_new(connection, version, self._migrations[-1].version)
         if version == 0 and not self._makes:
             raise NotMade(f"There is no memory in {self.place} yet.")
         if not self._read_only:

@@ -100,6 +100,15 @@ def untold(error: psycopg.Error, place: str) -> Unavailable:
     )
 
 
+def on_one_machine(warning: str, place: str) -> Unavailable:
+    """Make the error for a commit that was done on the primary, and for whose replica an operator let nobody wait."""
+    return Unavailable(
+        f"{place} has this on one machine, and no replica has said so too ({warning}).",
+        Mend.LOOK_FIRST,
+        written=Written.UNKNOWN,
+    )
+
+
 def newer(error: psycopg.Error, place: str, newest: int) -> Unavailable:
     """Make the error for a schema that another server has brought forward; `newest` is the version of this program."""
     return Unavailable(

@@ -25,17 +25,18 @@ def load() -> list[packaged.Migration]:
 def migrate(
     connection: psycopg.Connection[tuple[Any, ...]], migrations: list[packaged.Migration], now: str
 ) -> None:
-    """Bring the schema forward, or make it; all or nothing.
+    """Bring the schema forward, or make it; all or nothing. A newer schema stays as it is.
 
     Raises:
-        Unavailable: a newer version made the schema, or pgvector is not there.
+        Unavailable: a newer version made the schema, and this one cannot use it; or pgvector is not there.
     """
-    if version_of(connection) == migrations[-1].version:
+    newest = migrations[-1].version
+    if version_of(connection) == newest:
         return
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
         version = version_of(connection)
-        refuse_newer(version, migrations[-1].version)
+        refuse_too_new(connection, version, newest)
         if version == 0:
             _prepare(connection)
         connection.execute(sql.SQL("SET LOCAL search_path = {}, public").format(sql.Identifier(SCHEMA)))
@@ -62,7 +63,18 @@ def version_of(connection: psycopg.Connection[tuple[Any, ...]]) -> int:
     return 0 if row is None else int(row[0])
 
 
+def refuse_too_new(connection: psycopg.Connection[tuple[Any, ...]], version: int, newest: int) -> None:
+    """Raise Unavailable where the schema says that a program which knows `newest` cannot use it."""
+    if version > newest:
+        oldest = connection.execute(
+            sql.SQL("SELECT {}.oldest_program()").format(sql.Identifier(SCHEMA))
+        ).fetchone()
+        if oldest is None or newest < oldest[0]:
+            refuse_newer(version, newest)
+
+
 def refuse_newer(version: int, newest: int) -> None:
+    """Raise Unavailable where the schema is newer: who copies all of it would leave out what is new."""
     if version > newest:
         raise Unavailable(
             f"The database has schema version {version}, and this program knows version {newest}.",

@@ -35,6 +35,11 @@ class Proxy:
         """Forward everything on connections that are made from now on."""
         self.silent, self.silent_before, self.silent_after = False, b"", b""
 
+    def refuse(self) -> None:
+        """Let nobody connect any more."""
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
     def close(self) -> None:
         for end in (self._listener, *self._sockets):
             with suppress(OSError):

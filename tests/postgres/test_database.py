@@ -233,14 +233,50 @@ def test_a_character_that_postgresql_cannot_keep_is_named(clock: Clock) -> None:
     database.close()
 
 
-def test_a_newer_schema_is_refused_at_each_read_and_write(clock: Clock) -> None:
+def later_schema(oldest: int) -> str:
+    """The statements of a migration of a later version, which lets programs go on that know this one."""
+    return f"""
+        CREATE OR REPLACE FUNCTION memory_server.oldest_program() RETURNS int LANGUAGE sql AS 'SELECT {oldest}';
+        ALTER TABLE memory_server.memories ADD COLUMN mood text;
+        INSERT INTO memory_server.migrations VALUES (9999, 'later', 'x')
+    """
+
+
+def test_servers_of_two_versions_share_a_schema_that_the_newer_one_brought_forward(clock: Clock) -> None:
+    place = Postgres(new_database())
+    before, restarted, after = (Database(place, clock) for _ in range(3))
+    before._migrations = before._migrations[:-1]
+    restarted._migrations = before._migrations
+    assert stored(before) == 1
+    assert stored(after) == 2
+    assert (stored(before), stored(restarted), stored(after)) == (3, 4, 5)
+    assert count(before) == count(restarted) == count(after) == 5
+    for database in (before, restarted, after):
+        database.close()
+
+
+def test_a_schema_that_only_adds_lets_a_server_of_an_older_version_go_on(clock: Clock) -> None:
+    place = Postgres(new_database())
+    database = Database(place, clock)
+    assert stored(database) == 1
+    with psycopg.connect(place.url, autocommit=True) as connection:
+        connection.execute(later_schema(oldest=migrate.load()[-1].version))
+    started_later = Database(place, clock)
+    assert (stored(database), stored(started_later), count(database)) == (2, 3, 3)
+    with pytest.raises(Unavailable, match="schema version 9999"), database.snapshot():
+        pass  # a copy would leave out what it does not know
+    database.close()
+    started_later.close()
+
+
+def test_a_newer_schema_is_refused_at_each_read_and_write_if_it_says_so(clock: Clock) -> None:
     """A server of a newer version has migrated while this one runs."""
     newest = migrate.load()[-1].version
     place = Postgres(new_database())
     database = Database(place, clock)
     stored(database)
     with psycopg.connect(place.url, autocommit=True) as connection:
-        connection.execute("INSERT INTO memory_server.migrations VALUES (9999, 'later', 'x')")
+        connection.execute(later_schema(oldest=9999))
     for call in (stored, count):
         with pytest.raises(Unavailable, match=rf"version 9999, .* versions up to {newest}\. ") as error:
             call(database)

@@ -1,6 +1,7 @@
 """PostgreSQL that hangs, and a network that takes bytes and gives none: every wait ends, and what it says is true."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -161,6 +162,19 @@ def test_a_call_through_a_silent_network_ends_and_its_connection_is_not_used_aga
     assert count(database) == 1
 
 
+def test_the_idle_connections_are_not_used_again_where_one_fell_silent(
+    proxy: Proxy, database: Database
+) -> None:
+    with database.read() as one, database.read() as other:
+        assert one.value("SELECT 1") == other.value("SELECT 1")
+    await_ends(database)
+    assert database.pool is not None
+    assert len(database.pool._idle) == 2
+    proxy.silent = True
+    assert SILENT in str(failure(count, database))
+    assert len(database.pool._idle) == 0
+
+
 def test_a_connection_that_did_not_answer_is_closed_before_anything_else_waits_for_it(
     proxy: Proxy, database: Database
 ) -> None:
@@ -257,6 +271,26 @@ def test_work_that_nobody_waits_for_ends_where_its_answer_is_lost_on_the_way(
 
     with pytest.raises(Unavailable, match=SILENT):
         read()
+
+
+@pytest.mark.usefixtures("impatient")
+def test_work_that_nobody_waits_for_is_looked_for_on_its_own_machine_alone(
+    proxy: Proxy, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another machine of the address knows nothing of it, as a pooler does, which is trusted."""
+    monkeypatch.setattr(connections, "LONGEST", 1.0)
+    other = Proxy(proxy.target)
+    url = urlsplit(proxy.place.url)
+    hosts = f"postgres@127.0.0.1:{proxy.port},127.0.0.1:{other.port}"
+    database = Database(Postgres(url._replace(netloc=hosts).geturl(), proxy.place.tenant), clock)
+    count(database)
+    await_ends(database)
+    proxy.silent = True
+    proxy.refuse()
+    with pytest.raises(Unavailable, match=SILENT):
+        count(database)
+    assert other.connections == 0
+    other.close()
 
 
 @pytest.mark.usefixtures("impatient")
@@ -377,3 +411,28 @@ def test_a_commit_that_is_answered_with_a_rollback_is_not_told_as_written(
     assert count(database) == before
     stored(database)
     assert count(database) == before + 1
+
+
+def test_a_commit_that_an_operator_lets_wait_for_no_replica_is_not_told_as_written(
+    cluster: Cluster, clock: Clock
+) -> None:
+    """PostgreSQL answers it as any commit, with a warning."""
+    database = Database(cluster.place, clock)
+    before = count(database)
+    cancel = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+    with psycopg.connect(cluster.place.url, autocommit=True) as operator, ThreadPoolExecutor(1) as threads:
+        replicas = "synchronous_standby_names"
+        operator.execute(f"ALTER SYSTEM SET {replicas} = 'one'")
+        operator.execute("SELECT pg_reload_conf()")
+        until(
+            lambda: operator.execute(f"SHOW {replicas}").fetchone() == ("one",), "commits wait for a replica"
+        )
+        write = threads.submit(failure, stored, database, 20)
+        until(lambda: operator.execute(cancel).fetchone() == (True,), "the commit waits, and is cancelled")
+        error = write.result()
+        operator.execute(f"ALTER SYSTEM RESET {replicas}")
+        operator.execute("SELECT pg_reload_conf()")
+    assert "cannot be told" in str(error)
+    assert [hint.mend for hint in error.problem.hints] == [Mend.LOOK_FIRST]
+    assert count(database) == before + 1
+    database.close()
