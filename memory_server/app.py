@@ -5,8 +5,9 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory_server import embedders, jobs, stores
 from memory_server.call import acting
@@ -21,7 +22,7 @@ from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
 from memory_server.services.background import Background, Job
 from memory_server.services.by_meaning import ByMeaning
-from memory_server.services.calls import CallService
+from memory_server.services.calls import CallService, Counted
 from memory_server.services.changes import ChangeService
 from memory_server.services.completing import CompletionService
 from memory_server.services.coverage import stored_coverage
@@ -73,18 +74,42 @@ from memory_server.triggers.effort import TriggerEffort
 from memory_server.triggers.engine import Engine
 from memory_server.triggers.javascript.sandbox import Sandbox
 
+if TYPE_CHECKING:
+    from memory_server.postgres.links import Links
+
 
 def _nobody_hears(_done: int, _total: int) -> None:
     """Of a copy that nobody waits for."""
 
 
+class SharedParts:
+    """Holds what the memories of one server share: the dictionary, counts, and the connections to each database."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.user_words = user_words.read(settings.dictionary, settings.stop_words)
+        self.segmenter = JiebaSegmenter(settings.cache, self.user_words)
+        self.effort = TriggerEffort()
+        self.counted = Counted()
+
+    @cache  # noqa: B019 - a server has one, for as long as it runs
+    def links(self) -> "Links":
+        from memory_server.postgres.links import Links
+
+        return Links()
+
+
 class Services:
     """Every use case by its name, ready to be started and closed; nothing is opened or loaded yet."""
 
-    def __init__(self, settings: Settings, several: bool) -> None:
+    def __init__(self, settings: Settings, several: bool, shared: SharedParts | None = None) -> None:
+        """`shared`: with the other memories of this server."""
         self.settings, self.several = settings, several
         self.database = stores.at(
-            settings.db, clock, several, make_folders="db" not in settings.model_fields_set
+            settings.db,
+            clock,
+            several,
+            make_folders="db" not in settings.model_fields_set,
+            links=None if shared is None else shared.links,
         )
         self.queue = EmbeddingQueue(
             self.database,
@@ -96,12 +121,13 @@ class Services:
             partial(embedders.reranker, settings) if settings.reranker else None, settings.reranker_seconds
         )
         # Two engines, so that no call waits for the JavaScript worker while a hook does: see `RemindingService`.
-        self.effort = TriggerEffort()
+        self.effort = TriggerEffort(whole=None if shared is None else shared.effort)
         self.triggers = tuple(
             Engine(Sandbox(settings.zone, self.effort), Nearness(self.queue)) for _ in range(2)
         )
-        self.user_words = user_words.read(settings.dictionary, settings.stop_words)
-        segmenter = JiebaSegmenter(settings.cache, self.user_words)
+        self._counted = None if shared is None else shared.counted
+        shared = shared or SharedParts(settings)
+        self.user_words, segmenter = shared.user_words, shared.segmenter
         learning = Learning(not settings.no_learning)
         self._add_memory(segmenter, learning)
         self._add_questions(segmenter, learning)
@@ -180,7 +206,7 @@ class Services:
     def _add_care(self) -> None:
         """Add what keeps the store as a whole: its projects, changes, health, copies, and what is erased."""
         settings, database, queue = self.settings, self.database, self.queue
-        self.calls = CallService(database, self.effort, not settings.read_only)
+        self.calls = CallService(database, self.effort, not settings.read_only, self._counted)
         self.projects = ProjectService(database)
         self.tokens = TokenService(database, os.urandom)
         self.health = HealthService(database, queue, self.triggers[0].judge)
@@ -275,6 +301,8 @@ class Services:
             return stored_coverage(self.database).waiting
 
 
-def build(settings: Settings, several: bool = False) -> Services:
-    """Build the services; nothing is opened or loaded yet. `several`: they serve several people."""
-    return Services(settings, several)
+def build(settings: Settings, several: bool = False, shared: SharedParts | None = None) -> Services:
+    """Build the services; nothing is opened or loaded yet. `several`: they serve several people. `shared`: one of
+    several memories of a server.
+    """
+    return Services(settings, several, shared)

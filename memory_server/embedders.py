@@ -1,7 +1,8 @@
 """Picks the embedder: the one of the settings, or the one whose vectors a file has. Makes the re-ranker."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from memory_server.domain.embedding import Space
@@ -124,7 +125,13 @@ def _bundled_or_hashing(settings: Settings) -> Embedder:
 
 
 def _bundled(settings: Settings) -> Embedder:
-    return bundled_class()(reads_tokens=not settings.no_token_vectors)
+    return _loaded(bundled_class, not settings.no_token_vectors)
+
+
+@cache
+def _loaded(bundled: "Callable[[], type[BundledEmbedder]]", reads_tokens: bool) -> "BundledEmbedder":
+    """Load the model once for all memories of this process."""
+    return bundled()(reads_tokens=reads_tokens)
 
 
 def bundled_class() -> "type[BundledEmbedder]":

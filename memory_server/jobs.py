@@ -146,7 +146,7 @@ def embed(queue: EmbeddingQueue, late: LateComparing) -> None:
 
 def clean_up(short_term: ShortTermService, calls: CallService) -> None:
     """The daily cleanup, counted."""
-    calls.cleaned += short_term.clean_up_due()
+    calls.count_cleaned(short_term.clean_up_due())
 
 
 def count_accesses(database: Database) -> None:

@@ -248,6 +248,11 @@ class Settings(BaseSettings):
         le=1_000_000,
         description="How many requests a minute each token may send over HTTP.",
     )
+    tenants: Annotated[Path, AfterValidator(Path.expanduser)] | None = Field(
+        default=None,
+        description="Over HTTP, serve the people of several memories: a file with a line `name = address` for each. "
+        "The server reads it again when it changes.",
+    )
     workers: int = Field(
         default=1,
         ge=1,
@@ -271,6 +276,10 @@ class Settings(BaseSettings):
         default=None,
         description="The claim of the issuer's tokens that lists their projects; a token without it has none. "
         "Default: every token has all.",
+    )
+    oauth_tenant: str | None = Field(
+        default=None,
+        description="Where there are several tenants, the claim of the issuer's tokens that names the tenant.",
     )
     audit: Annotated[Path, AfterValidator(Path.expanduser)] | None = Field(
         default=None,

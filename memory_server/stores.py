@@ -9,6 +9,7 @@ from memory_server.errors import Mend, Unavailable
 from memory_server.where import Postgres, Where
 
 if TYPE_CHECKING:
+    from memory_server.postgres.links import Links
     from memory_server.storage.copying import Target
     from memory_server.storage.database import Database
 
@@ -19,11 +20,16 @@ def clock() -> datetime:
 
 
 def at(
-    where: Where, clock: Callable[[], datetime], several: bool = False, make_folders: bool = False
+    where: Where,
+    clock: Callable[[], datetime],
+    several: bool = False,
+    make_folders: bool = False,
+    links: "Callable[[], Links] | None" = None,
 ) -> "Database":
     """Return the database at a place; nothing is opened yet.
 
     `several`: it serves several people. `make_folders`: make every missing folder above a file, not only the last.
+    `links` gives what the tenants of this process share.
 
     Raises:
         Unavailable: the driver of PostgreSQL is not installed.
@@ -31,7 +37,7 @@ def at(
     if isinstance(where, Postgres):
         with _driver_of(where):
             from memory_server.postgres.database import Database as OnPostgres
-        return OnPostgres(where, clock, several)
+        return OnPostgres(where, clock, several, links and links())
     from memory_server.sqlite.database import Database as File
 
     return File(where, clock, make_folders=make_folders, several=several)

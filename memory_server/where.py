@@ -1,5 +1,6 @@
 """The place of a memory: a file of SQLite, or one tenant of a PostgreSQL database."""
 
+import re
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +10,9 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 SCHEMES = ("postgresql", "postgres")
 
 DEFAULT_TENANT = "default"
+
+_LINE = re.compile(r"([A-Za-z0-9_-]{1,64})\s*=\s*(\S.*)")
+"""A line of a file with tenants: a name that fits behind a token, and a place."""
 
 
 class Postgres(NamedTuple):
@@ -80,3 +84,29 @@ def of(written: object) -> Where:
         raise ValueError("prepare must be yes or no")
     remaining = [pair for pair in query if pair[0] not in ("tenant", "prepare")]
     return Postgres(_url(parts.netloc, parts.path, remaining), tenant, prepare == "yes")
+
+
+def tenants_in(path: Path) -> dict[str, Where]:
+    """Return by name the places that a file lists, one `name = place` a line; a line may begin with `#`.
+
+    Raises:
+        ValueError: a line is neither, or repeats a name, or its place is wrong.
+        OSError: the file cannot be read.
+    """
+    places: dict[str, Where] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        match = _LINE.fullmatch(line.strip())
+        if match is None or match[1] in places:
+            why = (
+                "repeats a name"
+                if match
+                else "is not `name = address`, with a name of letters, digits, - and _"
+            )
+            raise ValueError(f"line {number} of {path} {why}")
+        try:
+            places[match[1]] = of(match[2])
+        except ValueError as error:
+            raise ValueError(f"line {number} of {path}: {error}") from error
+    return places

@@ -152,6 +152,8 @@ MEMORY_ONLY = {
     "call/places.py",
     "engine/witness.py",
     "postgres/connections.py",
+    "postgres/links.py",
+    "postgres/watch.py",
     "services/calls.py",
     "services/nearness.py",
     "storage/later.py",
@@ -181,6 +183,10 @@ UNBOUNDED = {
     "embedding/endpoint.py": {"sleep"},  # only where nobody waits, or in a thread that is left alone
     "embedding/sentence_transformers.py": {"Lock"},  # the model computes one batch
     "mcp/audit.py": {"Lock"},  # one thread writes a line, as each call does itself
+    "mcp/http/tenants.py": {
+        "Lock",  # one thread builds what answers for a memory, and asks no database meanwhile
+        "ending.wait()",  # what answers for a memory goes on until the memory is closed
+    },
     "nlp/jieba.py": {"Lock"},  # one thread loads the dictionary, a second of its processor
     "nlp/keywords.py": {"Lock"},  # one thread loads the table of frequencies; a stemmer
     "postgres/database.py": {"tx.wait()"},  # the connection bounds it

@@ -161,6 +161,8 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
         "OAUTH_AUDIENCE": "https://memory.example.com/mcp",
         "OAUTH_PERSON": "email",
         "OAUTH_PROJECTS": "groups",
+        "OAUTH_TENANT": "team",
+        "TENANTS": "~/tenants.txt",
         "AUDIT": "/var/log/audit.log",
         "AUDIT_REQUIRED": "1",
         "LOG_LEVEL": "ERROR",
@@ -197,6 +199,7 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
     assert settings.oauth_issuer == "https://login.example.com"
     assert settings.oauth_audience == "https://memory.example.com/mcp"
     assert (settings.oauth_person, settings.oauth_projects) == ("email", "groups")
+    assert (settings.oauth_tenant, settings.tenants) == ("team", Path.home() / "tenants.txt")
     assert (settings.audit, settings.audit_required) == (Path("/var/log/audit.log"), True)
     assert set(given) == {name.upper() for name in Settings.model_fields}
 

@@ -4,37 +4,56 @@ import ipaddress
 import os
 import sys
 import time
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from starlette.applications import Starlette
 from starlette.routing import Mount
+from starlette.types import ASGIApp
 
 from memory_server import app
 from memory_server.app import Services
 from memory_server.cli.listening import listen
 from memory_server.cli.view import CLIENT
 from memory_server.domain.caller import Caller
+from memory_server.engine import garbage
 from memory_server.engine.readers import Readers
 from memory_server.engine.served import audit_of, start, work_of
 from memory_server.errors import Invalid, Mend
 from memory_server.mcp import listed
-from memory_server.mcp.http.app import PATH, HttpOptions, http_app
+from memory_server.mcp.http.app import PATH, Endpoint, HttpOptions, endpoint, http_app
 from memory_server.mcp.http.callers import HttpCallers
-from memory_server.mcp.http.guard import Guard
+from memory_server.mcp.http.guard import Guard, Traffic
 from memory_server.mcp.http.keys import Keys
 from memory_server.mcp.http.logins import RefusedLogins
-from memory_server.mcp.http.metrics import written
+from memory_server.mcp.http.metrics import ReaderLoad, written
 from memory_server.mcp.http.rates import Rates
 from memory_server.mcp.http.serving import serve
+from memory_server.mcp.http.tenants import Faces, TenantFile, Tenants
 from memory_server.mcp.server import MemoryServer
+from memory_server.mcp.tool import CarryOut, carry_out_here
+from memory_server.mcp.work import Work
 from memory_server.settings import LOOPBACK, Settings
 from memory_server.web.door import BrowserDoor
 from memory_server.web.gate import SECRET
 from memory_server.web.site import site
+from memory_server.where import Where
 
 if TYPE_CHECKING:
+    from memory_server.mcp.audit import Audit
     from memory_server.mcp.http.oauth import OAuth
+
+
+@dataclass(frozen=True, slots=True)
+class _Served:
+    """An application; `begin` starts its background work, `close` closes what it uses."""
+
+    application: Starlette
+    begin: Callable[[], None]
+    close: Callable[[], None]
 
 
 def serve_http(settings: Settings) -> None:
@@ -45,61 +64,106 @@ def serve_http(settings: Settings) -> None:
         Unavailable: nothing can listen there, or the file cannot be opened.
     """
     host, port = settings.http_place or (LOOPBACK, 0)
-    services = app.build(settings, several=True)
-    tokens = services.tokens
-    oauth = _oauth(settings)
-    public = settings.http_hosts if _is_loopback(host) else (host,)
-    if public and oauth is None and not tokens.are_needed():
-        raise Invalid(
-            f"{public[0]} can be reached from other machines, and there is no token: everybody could read the memory.",
-            Mend.ADD_TOKEN,
-        )
+    hosts, traffic = (*_names(host), *settings.http_hosts), Traffic()
+    if settings.tenants is None:
+        served = _one(settings, hosts, traffic, settings.http_hosts if _is_loopback(host) else (host,))
+    else:
+        served = _several(settings, settings.tenants, hosts, traffic)
     listening = listen(host, port)
-    callers = HttpCallers()
-    audit = audit_of(settings)
-    readers = Readers(settings, services.effort)
-    work = replace(work_of(services, audit), carry_out=readers.carry_out)
-    server = MemoryServer(listed.chosen(settings), work, callers, settings.log_level)
-    metrics = partial(written, server, services.calls, services.effort, services.waiting, readers.load)
-    keys = Keys(tokens, oauth)
-    logins = None if audit is None else RefusedLogins(keys, audit.refused)
-    hosts = (*_names(host), *settings.http_hosts)
-    options = HttpOptions(
-        hosts, settings.http_rate, metrics, refused=None if logins is None else logins.by_token
-    )
-    pages = Mount("/", _pages(services, keys, callers, options, logins))
-    application = http_app(server, keys, replace(options, routes=[pages]))
-    start(services)
+    served.begin()
     shown = f"[{host}]" if ":" in host else host
     print(f"memory-server: http://{shown}:{listening.getsockname()[1]}{PATH}", file=sys.stderr, flush=True)
     try:
-        serve(application, listening, options.traffic)
+        serve(served.application, listening, traffic)
     finally:
-        readers.close()
-        services.close()
+        served.close()
     sys.stderr.flush()
     os._exit(0)  # all is closed; the interpreter would take two seconds to end its threads
 
 
-def _pages(
-    services: Services,
-    keys: Keys,
-    callers: HttpCallers,
-    options: HttpOptions,
-    logins: RefusedLogins | None,
-) -> BrowserDoor:
-    """The pages for those who have a token, each within their rights."""
+def _one(settings: Settings, hosts: tuple[str, ...], traffic: Traffic, public: tuple[str, ...]) -> _Served:
+    """Serve the memory of the settings. `public`: the names under which other machines reach the server."""
+    services = app.build(settings, several=True)
+    oauth = _oauth(settings)
+    if public and oauth is None and not services.tokens.are_needed():
+        raise Invalid(
+            f"{public[0]} can be reached from other machines, and there is no token: everybody could read the memory.",
+            Mend.ADD_TOKEN,
+        )
+    audit, readers = audit_of(settings), Readers(settings, services.effort)
+    faces = _faces(services, hosts, work_of(services, audit), readers.carry_out)
+    metrics = partial(
+        written,
+        lambda: [faces.server],
+        services.calls.counted,
+        services.effort,
+        services.waiting,
+        readers.load,
+    )
+    keys = Keys(services.tokens, oauth)
+    options = HttpOptions(hosts, settings.http_rate, metrics, traffic=traffic)
+
+    def close() -> None:
+        readers.close()
+        services.close()
+
+    application = _application(faces.endpoint, faces.pages, keys, options, audit)
+    return _Served(application, partial(start, services), close)
+
+
+def _several(settings: Settings, file: Path, hosts: tuple[str, ...], traffic: Traffic) -> _Served:
+    """Serve the memories that a file lists."""
+    if settings.workers > 1:
+        raise Invalid("--workers serves one memory. With --tenants, start more servers instead.")
+    if settings.oauth_issuer is not None and settings.oauth_tenant is None:
+        raise Invalid("--oauth-issuer with --tenants needs --oauth-tenant: the claim that names the tenant.")
+    shared, audit = app.SharedParts(settings), audit_of(settings)
+
+    def make(name: str, place: Where) -> Faces:
+        services = app.build(settings.model_copy(update={"db": place}), several=True, shared=shared)
+        services.database.refuse_new()
+        work = work_of(services, audit, name)
+        services.start()
+        return _faces(services, hosts, work)
+
+    tenants = Tenants(TenantFile(file), make)
+    keys = Keys(tenants, _oauth(settings), tenant_of=tenants.tenant_of)
+    metrics = partial(written, tenants.servers, shared.counted, shared.effort, tenants.waiting, ReaderLoad)
+    options = HttpOptions(hosts, settings.http_rate, metrics, traffic=traffic)
+    return _Served(
+        _application(tenants, tenants.pages, keys, options, audit), garbage.look_from_now, tenants.close
+    )
+
+
+def _faces(
+    services: Services, hosts: tuple[str, ...], work: Work, carry_out: CarryOut = carry_out_here
+) -> Faces:
+    """Make what answers for one memory: the protocol, and the pages for those who have a token, within their rights."""
+    settings, callers = services.settings, HttpCallers()
 
     def may_only_read(caller: Caller) -> bool:
-        return services.settings.read_only or (caller.person is not None and caller.person.reads_only)
+        return settings.read_only or (caller.person is not None and caller.person.reads_only)
+
+    work = replace(work, carry_out=carry_out)
+    server = MemoryServer(listed.chosen(settings), work, callers, settings.log_level)
+    pages = site(services, lambda request: callers(CLIENT, request), os.urandom(SECRET), may_only_read)
+    return Faces(services, server, endpoint(server, hosts), pages)
+
+
+def _application(
+    answers: Endpoint, pages: ASGIApp, keys: Keys, options: HttpOptions, audit: "Audit | None"
+) -> Starlette:
+    logins = None if audit is None else RefusedLogins(keys, audit.refused)
+    if logins is not None:
+        options = replace(options, refused=logins.by_token)
 
     async def is_valid(token: str) -> bool:
         return await keys.find(token) is not None
 
-    pages = site(services, lambda request: callers(CLIENT, request), os.urandom(SECRET), may_only_read)
     rates = Rates(options.rate, time.monotonic)
     guard = Guard(pages, keys.find, keys.are_open, rates, options.traffic, keys.metadata, options.refused)
-    return BrowserDoor(guard, is_valid, os.urandom, report=None if logins is None else logins.by_form)
+    door = BrowserDoor(guard, is_valid, os.urandom, report=None if logins is None else logins.by_form)
+    return http_app(answers, keys, replace(options, routes=[Mount("/", door)]))
 
 
 def _oauth(settings: Settings) -> "OAuth | None":
@@ -109,8 +173,8 @@ def _oauth(settings: Settings) -> "OAuth | None":
         raise Invalid("--oauth-issuer needs --oauth-audience: the address of this server as clients know it.")
     from memory_server.mcp.http.oauth import Issuer, OAuth
 
-    person, projects = settings.oauth_person, settings.oauth_projects
-    return OAuth(Issuer(settings.oauth_issuer, settings.oauth_audience, person, projects))
+    person, projects, tenant = settings.oauth_person, settings.oauth_projects, settings.oauth_tenant
+    return OAuth(Issuer(settings.oauth_issuer, settings.oauth_audience, person, projects, tenant))
 
 
 def _names(host: str) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 import click
 
+from memory_server import where
 from memory_server.cli import options, output
 from memory_server.cli.answers import StatedToken, TokensAnswer
 from memory_server.cli.opened import caller, opened
@@ -9,6 +10,7 @@ from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import Verbs, verb
 from memory_server.domain import rights
 from memory_server.domain.token import Token, TokenDraft
+from memory_server.errors import Invalid
 from memory_server.language.when import Use
 from memory_server.settings import Settings
 
@@ -24,10 +26,14 @@ COLUMNS: Columns[StatedToken] = (
 )
 
 
+_tenant_option = click.option("--tenant", help="The tenant of --tenants FILE that the token is for.")
+
+
 @verb(
     "add",
     examples=(
         "memory-server token add ada --all-projects",
+        "memory-server token add ada --all-projects --tenants tenants.txt --tenant shop",
         "memory-server token add ben --project shop --project ledger --read-only --expires 90d",
     ),
 )
@@ -48,6 +54,7 @@ COLUMNS: Columns[StatedToken] = (
     metavar="WHEN",
     help="Valid until then: 2027-03-14, or 90d for 90 days.",
 )
+@_tenant_option
 def add_command(
     settings: Settings,
     name: str,
@@ -56,14 +63,15 @@ def add_command(
     shared: bool,
     read_only: bool,
     expires: str | None,
+    tenant: str | None,
 ) -> None:
     """Make a token for the person NAME, and print it once. The file keeps only its hash."""
     if bool(projects) == all_projects:
         raise click.UsageError("Say which projects the token is for: --project PROJECT, or --all-projects.")
     draft = TokenDraft(name, projects or None, read_only, expires, shared)
-    with opened(settings, makes=True) as services:
+    with opened(_of_tenant(settings, tenant), makes=True) as services:
         secret, token = services.tokens.add(draft, caller(settings))
-    output.say(secret)
+    output.say(secret if tenant is None else f"{secret}.{tenant}")
     output.note(
         f"Token {token.id} is for {token.name}: {_may(token)}, {_projects(token)}. Copy it now: it is shown only once."
     )
@@ -71,9 +79,10 @@ def add_command(
 
 @verb("list", examples=("memory-server token list", "memory-server token list --json"))
 @options.json_option
-def list_command(settings: Settings, as_json: bool) -> None:
+@_tenant_option
+def list_command(settings: Settings, as_json: bool, tenant: str | None) -> None:
     """List the tokens by their first characters: for whom they are and what they allow."""
-    with opened(settings) as services:
+    with opened(_of_tenant(settings, tenant)) as services:
         tokens = [StatedToken(token, state) for token, state in services.tokens.select()]
     if as_json:
         output.as_json(TokensAnswer(tokens))
@@ -84,9 +93,10 @@ def list_command(settings: Settings, as_json: bool) -> None:
 
 @verb("revoke", examples=("memory-server token revoke 2", "memory-server token revoke ada"))
 @click.argument("which")
-def revoke_command(settings: Settings, which: str) -> None:
+@_tenant_option
+def revoke_command(settings: Settings, which: str, tenant: str | None) -> None:
     """Make tokens invalid for good. WHICH is an id, the beginning of a token, or a name: all tokens of that person."""
-    with opened(settings) as services:
+    with opened(_of_tenant(settings, tenant)) as services:
         tokens = services.tokens.revoke(which)
     for token in tokens:
         output.say(
@@ -101,6 +111,21 @@ def token_command() -> None:
 
 for command in (add_command, list_command, revoke_command):
     token_command.add_command(command)
+
+
+def _of_tenant(settings: Settings, tenant: str | None) -> Settings:
+    """Return the settings for the database of a tenant; unchanged without one."""
+    if tenant is None and settings.tenants is None:
+        return settings
+    if tenant is None or settings.tenants is None:
+        raise click.UsageError("Give both: --tenants FILE, and the name of one of them as --tenant NAME.")
+    try:
+        places = where.tenants_in(settings.tenants)
+    except ValueError as error:
+        raise Invalid(f"The tenants cannot be read: {error}.") from error
+    if tenant not in places:
+        raise Invalid(f"{settings.tenants} names no tenant {tenant}. It has: {', '.join(places)}.")
+    return settings.model_copy(update={"db": places[tenant]})
 
 
 def _may(token: Token) -> str:

@@ -1,5 +1,6 @@
 """Makes the parts of a server that serves on standard input or over HTTP: its tools."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memory_server.app import Services
@@ -36,12 +37,15 @@ def audit_of(settings: Settings) -> "Audit | None":
     return Audit(settings.audit, clock, settings.audit_required)
 
 
-def work_of(services: Services, audit: "Audit | None") -> Work:
-    """Makes what carries out the calls with the tools that the settings leave; called before the services start."""
+def work_of(services: Services, audit: "Audit | None", tenant: str | None = None) -> Work:
+    """Makes what carries out the calls with the tools that the settings leave; called before the services start.
+
+    `tenant` names the memory in the audit log, where a server has several.
+    """
     left = listed.callable_names(services.settings)
     observers = [counting(services.calls)]
     if audit is not None:
-        observers.append(audit.called)
+        observers.append(audit.called if tenant is None else partial(audit.called, tenant=tenant))
         services.background.add(
             Job("write the audit log", audit.tell_lost, AUDITING, wake=audit.changed, last=audit.tell_lost)
         )

@@ -100,8 +100,8 @@ class Audit:
         self.changed = threading.Event()
         """Is set when lines begin to be lost, and when they can be written again."""
 
-    def called(self, call: Observed) -> None:
-        self._record(_line(call))
+    def called(self, call: Observed, tenant: str | None = None) -> None:
+        self._record(({} if tenant is None else {"tenant": tenant}) | _line(call))
 
     def refused(self, login: RefusedLogin) -> None:
         self._record({"call": LOGIN, "outcome": CallOutcome.REFUSED.value, **asdict(login)})

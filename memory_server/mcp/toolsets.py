@@ -32,4 +32,4 @@ def toolsets(services: Services) -> dict[str, list[Tool]]:
 
 
 def _load(services: Services) -> ProcessLoad:
-    return process_load(services.calls.counted(), services.effort)
+    return process_load(services.calls.counted.calls(), services.effort)

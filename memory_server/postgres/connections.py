@@ -142,11 +142,10 @@ class Pool:
     A thread that needs one waits for its turn, and connects where none is idle: so it gets the error if that fails.
     """
 
-    def __init__(self, size: int, connect: Callable[[], Connection], first: Connection) -> None:
-        """`first` is open already, so that a hook opens no second one."""
+    def __init__(self, size: int, connect: Callable[[], Connection]) -> None:
         self._connect = connect
         self._places = Places(size)
-        self._idle = deque([(time.monotonic(), first)])
+        self._idle = deque[tuple[float, Connection]]()
         self._lock = threading.Lock()
         self._closed = False
 

@@ -22,10 +22,11 @@ from memory_server.domain.moment import timestamp
 from memory_server.errors import Invalid, MemoryServerError, NotMade, Problem, Unavailable
 from memory_server.postgres import failures, migrate, tenants
 from memory_server.postgres.connections import Connection, Pool
+from memory_server.postgres.links import CONNECTIONS, Links
 from memory_server.postgres.no_files import NoFiles
 from memory_server.postgres.transaction import Transaction
 from memory_server.postgres.tx import Trips
-from memory_server.postgres.watch import WriteWatch
+from memory_server.postgres.watch import Listener, WriteWatch
 from memory_server.storage.database import COUNTING_PATIENCE, record
 from memory_server.storage.later import Later, Mark
 from memory_server.storage.tx import WriteTx
@@ -34,9 +35,6 @@ from memory_server.where import Postgres
 logger = logging.getLogger(__name__)
 
 logging.getLogger("psycopg").setLevel(logging.ERROR)  # it raises all that it warns of
-
-CONNECTIONS: Final = 8
-"""Connections of a server at the same time. A call holds none while it embeds a text."""
 
 PREPARED: Final = 5
 """Runs of a statement on one connection before it is prepared there."""
@@ -76,9 +74,18 @@ class Database:
 
     path: Final[Path | None] = None
 
-    def __init__(self, place: Postgres, clock: Callable[[], datetime], several: bool = False) -> None:
-        """`several`: the server has several people, so each transaction needs a person: see `call.acting`."""
+    def __init__(
+        self,
+        place: Postgres,
+        clock: Callable[[], datetime],
+        several: bool = False,
+        links: Links | None = None,
+    ) -> None:
+        """`several`: the server has several people, so each transaction needs a person: see `call.acting`. `links` are
+        those of all tenants of this process.
+        """
         self._several = several
+        self._links = links
         self._makes = True
         self._clock = clock
         self.place = place
@@ -265,9 +272,9 @@ class Database:
         if self._watch is not None:
             self._watch.stop()
         self._ends.shutdown(wait=False)
-        if self.pool is not None:
+        if self.pool is not None and self._links is None:
             self.pool.close()
-            self.pool = None
+        self.pool = None
         return True
 
     # Connections
@@ -405,11 +412,11 @@ class Database:
                     raise self._failure
                 try:
                     with self._translated():
-                        self.pool = Pool(CONNECTIONS, self._connected, self._prepared())
+                        self.pool = self._prepared()
                 except MemoryServerError as error:
                     self._failure = error
                     raise
-                if self._closed:  # meanwhile
+                if self._closed and self._links is None:  # meanwhile
                     self.pool.close()
             return self.pool
 
@@ -418,7 +425,9 @@ class Database:
         self._opened()
         with self._opening_turn():
             if self._watch is None:
-                self._watch = WriteWatch(self._conninfo, self._tenant)
+                url = self._conninfo
+                listener = Listener(url) if self._links is None else self._links.listener(url)
+                self._watch = WriteWatch(listener, self._tenant)
                 self._watch.start()
         self._watch.await_look()
         return self._watch
@@ -426,15 +435,26 @@ class Database:
     def _connected(self) -> Connection:
         return Connection.connect(self._conninfo, **self._options)
 
-    def _prepared(self) -> Connection:
-        """Return a connection, after the schema was brought forward and the tenant was found."""
-        connection = self._connected()
+    def _prepared(self) -> Pool:
+        """Return the pool, after the schema was brought forward and the tenant was found on its first connection."""
+        links = self._links
+        pool = (
+            Pool(CONNECTIONS, self._connected)
+            if links is None
+            else links.pool(self._conninfo, self.place.prepares, self._connected)
+        )
+        seconds = deadline.left(CALL)
+        connection = pool.take(seconds)
+        if connection is None:
+            raise failures.busy(str(self.place), seconds)
         try:
             self._prepare(connection)
         except BaseException:
             connection.close()
             raise
-        return connection
+        finally:
+            pool.give_back(connection)
+        return pool
 
     def _prepare(self, connection: Connection) -> None:
         """Make the schema or bring it forward, and find the tenant; a new name is a new tenant."""

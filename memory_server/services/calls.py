@@ -15,35 +15,62 @@ TRIGGERS, RESTARTS, CPU = "(triggers)", "(engine restarts)", "(cpu)"
 of the JavaScript engine, and CPU time."""
 
 
+class Counted:
+    """Counts since this process began."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, Calls] = {}
+        self._lock = threading.Lock()
+        self.cleaned = 0
+        """Short-term memories that the daily cleanup has removed."""
+
+    def add(self, tool: str, call: Calls) -> None:
+        with self._lock:
+            self._calls[tool] = self._calls.get(tool, Calls()) + call
+
+    def clean(self, number: int) -> None:
+        with self._lock:
+            self.cleaned += number
+
+    def calls(self) -> Mapping[str, Calls]:
+        """Return the calls by tool."""
+        with self._lock:
+            return dict(self._calls)
+
+
 class CallService:
-    def __init__(self, database: Database, effort: TriggerEffort, keeps: bool = True) -> None:
-        """`keeps`: the file gets the numbers too, not only this process."""
+    def __init__(
+        self, database: Database, effort: TriggerEffort, keeps: bool = True, whole: "Counted | None" = None
+    ) -> None:
+        """`keeps`: the file gets the numbers too, not only this process. `whole` adds up those of several memories:
+        then the work of the process is of none of them.
+        """
         self._database = database
         self._effort = effort
         self._before: dict[str, Calls] = {}
         self._keeps = keeps
+        self._whole = whole
         self._lock = threading.Lock()
-        self._counted: dict[str, Calls] = {}
+        self.counted = Counted()
         self._new: dict[str, Calls] = {}
-        self.cleaned = 0
-        """Short-term memories that the daily cleanup has removed in this process."""
 
     def count(self, tool: str, call: Calls) -> None:
         """Count a call that has ended."""
         with self._lock:
-            for sums in (self._counted, self._new):
-                sums[tool] = sums.get(tool, Calls()) + call
+            self._new[tool] = self._new.get(tool, Calls()) + call
+        for counted in filter(None, (self.counted, self._whole)):
+            counted.add(tool, call)
 
-    def counted(self) -> Mapping[str, Calls]:
-        """Return all calls since this process began."""
-        with self._lock:
-            return dict(self._counted)
+    def count_cleaned(self, number: int) -> None:
+        """Count short-term memories that the daily cleanup has removed."""
+        for counted in filter(None, (self.counted, self._whole)):
+            counted.clean(number)
 
     def keep(self) -> None:
         """Background work: let the next write take what was counted since the last time."""
         with self._lock:
             new, self._new = self._new, {}
-            if new:
+            if new and self._whole is None:
                 new |= self._work()
         if new and self._keeps:
             self._database.later(partial(_add, new))

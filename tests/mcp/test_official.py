@@ -31,7 +31,7 @@ from pydantic import AnyUrl
 from memory_server import app
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import FactDraft, Scope
-from memory_server.mcp.http.app import HttpOptions, http_app
+from memory_server.mcp.http.app import HttpOptions, endpoint, http_app
 from memory_server.mcp.http.keys import Keys
 from memory_server.mcp.offers import offers
 from memory_server.mcp.server import MemoryServer
@@ -153,7 +153,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     tools = [tool for each in toolsets(services).values() for tool in each]
     work = Work.of(tools, offers(services))
     server = StandIn(work.listed, work, lambda *_: caller, "ERROR")
-    application = http_app(server, Keys(TokenService(services.database, os.urandom)), HttpOptions())
+    application = http_app(
+        endpoint(server, ()), Keys(TokenService(services.database, os.urandom)), HttpOptions()
+    )
     listener = socket.create_server(("127.0.0.1", 0))
     http = uvicorn.Server(uvicorn.Config(application, log_level="error", ws="none"))
     thread = threading.Thread(target=http.run, args=([listener],), daemon=True)

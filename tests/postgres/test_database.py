@@ -18,7 +18,8 @@ from memory_server.domain.memory import Filter, MemoryDraft, MemoryType
 from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.errors import Conflict, Invalid, Mend, Unavailable
 from memory_server.postgres import migrate
-from memory_server.postgres.database import CONNECTIONS, PREPARED, WRITES, Database
+from memory_server.postgres.database import PREPARED, WRITES, Database
+from memory_server.postgres.links import CONNECTIONS
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.search import SearchService
 from memory_server.where import Postgres

@@ -15,8 +15,9 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType
 from memory_server.errors import Mend, Unavailable
 from memory_server.postgres import connections
-from memory_server.postgres.database import CONNECTIONS, Database
+from memory_server.postgres.database import Database
 from memory_server.postgres.filling import Filling
+from memory_server.postgres.links import CONNECTIONS
 from memory_server.settings import Settings
 from memory_server.transfer import copying
 from memory_server.where import Postgres

@@ -3,9 +3,10 @@
 import re
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from ipaddress import ip_address
+from typing import Protocol
 
 import anyio.to_thread
 from starlette.applications import Starlette
@@ -13,7 +14,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memory_server.call import deadline
 from memory_server.mcp.compat import over_http
@@ -61,19 +62,31 @@ class HttpOptions:
     traffic: Traffic = field(default_factory=Traffic)
 
 
-def http_app(server: MemoryServer, keys: Keys, options: HttpOptions) -> Starlette:
-    """The application. It runs once: when it has ended, it cannot be started again."""
-    checks = security(options.hosts)
-    manager = over_http(
+class Endpoint(Protocol):
+    """Answers at /mcp while it runs."""
+
+    @property
+    def asgi_app(self) -> ASGIApp: ...
+
+    def run(self) -> AbstractAsyncContextManager[None]: ...
+
+
+def endpoint(server: MemoryServer, hosts: tuple[str, ...]) -> Endpoint:
+    """Return what speaks the protocol for a server. It runs once: it cannot be started again."""
+    return over_http(
         server,
         json_response=True,
-        security_settings=checks,
+        security_settings=security(hosts),
         max_request_body_size=LARGEST,
         max_sessions=SESSIONS,
         most_of_person=SESSIONS_OF_ONE,
     )
+
+
+def http_app(answers: Endpoint, keys: Keys, options: HttpOptions) -> Starlette:
+    """The application. It runs once: when it has ended, it cannot be started again."""
     guard = Guard(
-        manager.asgi_app,
+        answers.asgi_app,
         keys.find,
         keys.are_open,
         Rates(options.rate, time.monotonic),
@@ -84,7 +97,7 @@ def http_app(server: MemoryServer, keys: Keys, options: HttpOptions) -> Starlett
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with manager.run():
+        async with answers.run():
             yield
 
     return Starlette(
@@ -95,7 +108,7 @@ def http_app(server: MemoryServer, keys: Keys, options: HttpOptions) -> Starlett
             *keys.routes,
             *options.routes,
         ],
-        middleware=[Middleware(RequestCheck, checks, frozenset([HEALTH]))],
+        middleware=[Middleware(RequestCheck, security(options.hosts), frozenset([HEALTH]))],
         lifespan=lifespan,
     )
 

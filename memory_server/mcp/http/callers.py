@@ -44,13 +44,18 @@ LONGEST = 500
 class TokenUser(AuthenticatedUser):
     """A person whose token was found valid. The SDK binds each session of the protocol to it."""
 
-    def __init__(self, person: Person, token_id: str, issuer: str | None = None) -> None:
-        """`token_id` names the token to the SDK; it is not the token."""
+    def __init__(
+        self, person: Person, token_id: str, issuer: str | None = None, tenant: str | None = None
+    ) -> None:
+        """`token_id` names the token to the SDK; it is not the token. `tenant` is the person's, where a server has
+        several.
+        """
         claims = None if issuer is None else {"iss": issuer}
         super().__init__(
             AccessToken(token=token_id, client_id=token_id, scopes=[], subject=person.name, claims=claims)
         )
         self.person = person
+        self.tenant = tenant
 
 
 class HttpCallers:

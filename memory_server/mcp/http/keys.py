@@ -1,17 +1,18 @@
 """Whom a token stands for: the tokens of the file, and those of an issuer."""
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import anyio.to_thread
+from anyio import CapacityLimiter
 from starlette.routing import BaseRoute
 
 from memory_server.call import deadline
 from memory_server.domain.token import SIGN, State, Token, hashed
 from memory_server.mcp.http.callers import TokenUser
-from memory_server.services.tokens import TokenService
 
 if TYPE_CHECKING:
     from memory_server.mcp.http.oauth import OAuth
@@ -24,17 +25,41 @@ FRESH = 1.0
 PATIENCE = 5.0
 """Seconds that the check of a token may wait for the file."""
 
+CHECKS = 4
+"""Tokens of one tenant that are checked at the same time: its database may not answer, and the others do not wait."""
+
 MOST = 10_000
 """Tokens that are kept as valid; then all are looked for again."""
+
+
+class Tokens(Protocol):
+    """Knows the tokens of one memory, or of several: the service of tokens does, and `Tenants`."""
+
+    def check(self, token: str) -> Token | None: ...
+
+    def find(self, token: str) -> tuple[Token, State] | None: ...
+
+    def are_needed(self) -> bool: ...
+
+
+def _no_tenant(_: str) -> None:
+    return None
 
 
 class Keys:
     """Finds the person of a token."""
 
     def __init__(
-        self, tokens: TokenService, oauth: "OAuth | None" = None, now: Callable[[], float] = time.monotonic
+        self,
+        tokens: Tokens,
+        oauth: "OAuth | None" = None,
+        now: Callable[[], float] = time.monotonic,
+        tenant_of: Callable[[str], str | None] = _no_tenant,
     ) -> None:
+        """`tenant_of` names the tenant of a token, where the server has several."""
         self._tokens = tokens
+        self._tenant_of = tenant_of
+        self._limiters = defaultdict[str, CapacityLimiter](lambda: CapacityLimiter(CHECKS))
         self._oauth = oauth
         self.metadata = oauth.metadata if oauth else None
         """The address that tells who gives out tokens."""
@@ -56,12 +81,15 @@ class Keys:
         if cached is not None and now - cached[1] < FRESH:
             return cached[0]
         self._valid.pop(key, None)
-        valid = await _within(partial(self._tokens.check, token))
+        tenant = self._tenant_of(token)
+        limiter = None if tenant is None else self._limiters[tenant]
+        valid = await _within(partial(self._tokens.check, token), limiter)
         if valid is None:
             return None
         if len(self._valid) >= MOST:
             self._valid.clear()
-        user = _known(valid)
+        id = f"token-{valid.id}" if tenant is None else f"{tenant}/token-{valid.id}"
+        user = TokenUser(valid.person, id, tenant=tenant)
         self._valid[key] = user, now
         return user
 
@@ -71,7 +99,11 @@ class Keys:
         Raises:
             Unavailable: the file cannot be read now.
         """
-        return await _within(partial(self._tokens.find, token)) if token.startswith(SIGN) else None
+        if not token.startswith(SIGN):
+            return None
+        tenant = self._tenant_of(token)
+        limiter = None if tenant is None else self._limiters[tenant]
+        return await _within(partial(self._tokens.find, token), limiter)
 
     async def are_open(self) -> bool:
         """True if no token is needed: none was ever made, and no issuer gives any out.
@@ -84,10 +116,6 @@ class Keys:
         return self._oauth is None and not self._needed
 
 
-def _known(token: Token) -> TokenUser:
-    return TokenUser(token.person, f"token-{token.id}")
-
-
-async def _within(work: Callable[[], Result]) -> Result:
+async def _within(work: Callable[[], Result], limiter: CapacityLimiter | None = None) -> Result:
     with deadline.within(PATIENCE):
-        return await anyio.to_thread.run_sync(work)
+        return await anyio.to_thread.run_sync(work, limiter=limiter)

@@ -8,7 +8,7 @@ from pathlib import Path
 from memory_server.domain.calls import BOUNDS, Calls
 from memory_server.mcp.server import MemoryServer
 from memory_server.mcp.workload import process_load
-from memory_server.services.calls import CallService
+from memory_server.services.calls import Counted
 from memory_server.triggers.effort import TriggerEffort
 
 KIND = "text/plain; version=0.0.4; charset=utf-8"
@@ -21,19 +21,19 @@ Sample = tuple[str, float]
 class ReaderLoad:
     """The processes that carry out searches, and how many they have carried out."""
 
-    pids: Sequence[int]
-    answered: int
+    pids: Sequence[int] = ()
+    answered: int = 0
 
 
 def written(
-    server: MemoryServer,
-    calls: CallService,
+    servers: Callable[[], Sequence[MemoryServer]],
+    total: Counted,
     effort: TriggerEffort,
     queued: Callable[[], int],
     readers: Callable[[], ReaderLoad],
 ) -> str:
     """All metrics. `queued` is how many memories wait for their embedding; it reads the file."""
-    counted = calls.counted()
+    counted = total.calls()
     lines: list[str] = []
 
     def metric(name: str, kind: str, help: str, samples: Iterable[Sample]) -> None:
@@ -60,18 +60,22 @@ def written(
               "# TYPE memory_server_call_seconds histogram"]  # fmt: skip
     for tool, counts in counted.items():
         lines.extend(_histogram(tool, counts))
-    queues = [("calls", server.slots), ("triggers", server.trigger_slots)]
+    now = servers()
+    queues = [
+        ("calls", [server.slots for server in now]),
+        ("triggers", [server.trigger_slots for server in now]),
+    ]
     metric(
         "calls_running",
         "gauge",
         "Calls that run now.",
-        [(f'{{of="{name}"}}', counts.running) for name, counts in queues],
+        [(f'{{of="{name}"}}', sum(slots.running for slots in all_slots)) for name, all_slots in queues],
     )
     metric("calls_waiting", "gauge", "Calls that wait for a place.",
-           [(f'{{of="{name}"}}', counts.waiting) for name, counts in queues])  # fmt: skip
+           [(f'{{of="{name}"}}', sum(slots.waiting for slots in all_slots)) for name, all_slots in queues])  # fmt: skip
     metric("embeddings_waiting", "gauge", "Memories that wait for their embedding.", [("", queued())])
     metric("short_term_cleaned_total", "counter", "Short-term memories that the daily cleanup has removed.",
-           [("", calls.cleaned)])  # fmt: skip
+           [("", total.cleaned)])  # fmt: skip
     load = process_load(counted, effort)
     metric("writes_total", "counter", "Writes that succeeded, by toolset.",
            [(f'{{toolset="{name}"}}', number) for name, number in load.workload.writes.items()])  # fmt: skip

@@ -48,13 +48,14 @@ class Issuer:
     """An issuer of tokens: for which resource, and which claims name the person and the person's projects.
 
     `audience` is the address of this server as clients know it. Without `projects` a token has all projects; with it,
-    one that lacks the claim has none.
+    one that lacks the claim has none. `tenant` is the claim that names the tenant, where the server has several.
     """
 
     url: str
     audience: str
     person: str = "sub"
     projects: str | None = None
+    tenant: str | None = None
 
     def refuse_open(self) -> None:
         """Raises Invalid where keys would come over the network in the clear: anybody on the way could give others."""
@@ -99,7 +100,11 @@ class OAuth:
         except jwt.PyJWTError:
             return None
         person = self._person(claims)
-        return None if person is None else TokenUser(person, f"oauth-{claims['sub']}", self._issuer.url)
+        if person is None:
+            return None
+        tenant = None if self._issuer.tenant is None else str(claims.get(self._issuer.tenant, ""))
+        named = "" if tenant is None else f"{tenant}/"
+        return TokenUser(person, f"{named}oauth-{claims['sub']}", self._issuer.url, tenant)
 
     def _person(self, claims: Mapping[str, Any]) -> Person | None:
         claim = claims.get(self._issuer.person)
