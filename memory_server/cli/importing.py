@@ -1,8 +1,8 @@
 """`memory-server import` and `merge`: take over what other memory programs, or another file, know."""
 
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_server.cli import options, output, progress
+from memory_server.cli import background, options, output, progress
 from memory_server.cli.opened import caller, embed_soon, opened
 from memory_server.cli.program import verb
 from memory_server.errors import MemoryServerError, Mend, Written, broken_off
@@ -19,6 +19,9 @@ from memory_server.settings import Settings
 from memory_server.sqlite import temporary
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
     from memory_server.app import Services
     from memory_server.domain.exchange.records import Record
     from memory_server.importing.opened import Format, Opened
@@ -33,6 +36,7 @@ TITLE = "a database of memory-server"
         "memory-server import",
         "memory-server import ~/memory.jsonl",
         "memory-server import notes/ --project shop --dry-run",
+        "memory-server import --all --background",
     ),
 )
 @click.argument("paths", nargs=-1, metavar="[PATH...]", type=click.Path(path_type=Path))
@@ -51,6 +55,14 @@ TITLE = "a database of memory-server"
     default=None,
     help="Of memories of Claude Code: write what is corrected here back into their files, as a line, from now on.",
 )
+@click.option(
+    "--background",
+    "leaves",
+    is_flag=True,
+    help="Go on without this terminal; what was chosen is imported by a process of its own.",
+)
+@click.option("--status", "asks_status", is_flag=True, help="Show how far an import in the background is.")
+@click.option("--detached", "is_detached", is_flag=True, hidden=True)
 @options.dry_run_option
 @options.json_option
 def import_command(
@@ -60,6 +72,9 @@ def import_command(
     form: str | None,
     project: str | None,
     write_back: bool | None,
+    leaves: bool,
+    asks_status: bool,
+    is_detached: bool,
     dry_run: bool,
     as_json: bool,
 ) -> int:
@@ -68,22 +83,69 @@ def import_command(
     It only reads the source, unless you say --write-back; `-` is standard input. Importing it again adds nothing.
     Without a path it lists what other programs keep in your home folder, and asks what to import.
     """
-    from memory_server.cli import machine, summary
-    from memory_server.importing import claude_code, transcripts
+    from memory_server.cli import summary
+
+    if asks_status:
+        output.say_text(background.status(settings))
+        return 0
+    if leaves and (dry_run or as_json or STANDARD_INPUT in map(str, paths)):
+        raise click.UsageError("--background goes with neither --dry-run nor --json nor standard input.")
+    sources = _sources(paths, takes_all, form)
+    if not sources:
+        return 0
+    _refuse_writing(settings, write_back, [format_ for _, format_, _ in sources])
+    if leaves:
+        chosen = [path.absolute() for path, _, _ in sources]
+        background.start(settings, _words(chosen, form, project, write_back))
+        return 0
+    bar = background.bar if is_detached else progress.bar
+    parts: list[tuple[str, str, Imported]] = []
+    with background.said([path for path, _, _ in sources]) if is_detached else nullcontext():
+        for path, format_, done in _taken(settings, sources, project, write_back, dry_run, bar):
+            parts.append((path, format_.name, done))
+            if not as_json:
+                output.say_text(summary.told(path, format_.title, done, dry_run))
+    if as_json:
+        output.as_json(summary.answer(parts, dry_run))
+    return int(any(done.refused for _, _, done in parts))
+
+
+def _sources(paths: Sequence[Path], takes_all: bool, form: str | None) -> "list[tuple[Path, Format, Opened]]":
+    """Return the paths to import, each with its format: those that are named, or that the person chooses."""
+    from memory_server.cli import machine
     from memory_server.importing.formats import recognised
+
+    if not paths:
+        return list(_known(machine.chosen(takes_all), form))
+    if takes_all:
+        raise click.UsageError("--all goes without a path.")
+    return [(path, *recognised(_readable(path), form)) for path in paths]
+
+
+def _words(
+    paths: Sequence[Path], form: str | None, project: str | None, write_back: bool | None
+) -> list[str]:
+    """Return the words of the command that imports these paths in a process of its own."""
+    words = [] if form is None else [f"--from={form}"]
+    words += [] if project is None else [f"--project={project}"]
+    words += [] if write_back is None else ["--write-back" if write_back else "--no-write-back"]
+    return ["import", "--detached", *words, "--", *map(str, paths)]
+
+
+def _taken(
+    settings: Settings,
+    sources: "Sequence[tuple[Path, Format, Opened]]",
+    project: str | None,
+    write_back: bool | None,
+    dry_run: bool,
+    bar: "Callable[[str], AbstractContextManager[progress.Report]]",
+) -> "Iterator[tuple[str, Format, Imported]]":
+    """Take the sources in, one after the other; yield each path with its format and what became of it."""
+    from memory_server.importing import claude_code, transcripts
     from memory_server.transfer.importing import Source
 
-    if paths:
-        if takes_all:
-            raise click.UsageError("--all goes without a path.")
-        sources = [(path, *recognised(_readable(path), form)) for path in paths]
-    else:
-        sources = list(_known(machine.chosen(takes_all), form))
-        if not sources:
-            return 0
-    _refuse_writing(settings, write_back, [format_ for _, format_, _ in sources])
     by = caller(settings)
-    parts: list[tuple[str, str, Imported]] = []
+    written = 0
     with tried(settings, dry_run) as services:
         for path, format_, file in sources:
             place = "" if str(path) == STANDARD_INPUT else str(path.resolve())
@@ -92,19 +154,14 @@ def import_command(
                 if format_ is transcripts.FORMAT:
                     source = services.transcripts.source(path.absolute())
                     services.transcripts.drop_gone(path.absolute(), by)
-                with progress.bar(path.name) as report:
+                with bar(path.name) as report:
                     done = services.imports.take(source, project, by, report)
                 if format_ is claude_code.FORMAT:
                     done.followed = services.corrections.follow(place, write_back)
             except MemoryServerError as error:
-                rows = error.problem.rows + sum(imported.written for _, _, imported in parts)
-                raise broken_off(error, rows, Mend.IMPORT_AGAIN) from error
-            parts.append((str(path), format_.name, done))
-            if not as_json:
-                output.say_text(summary.told(str(path), format_.title, done, dry_run))
-    if as_json:
-        output.as_json(summary.answer(parts, dry_run))
-    return int(any(done.refused for _, _, done in parts))
+                raise broken_off(error, error.problem.rows + written, Mend.IMPORT_AGAIN) from error
+            written += done.written
+            yield str(path), format_, done
 
 
 def _refuse_writing(settings: Settings, write_back: bool | None, formats: "list[Format]") -> None:

@@ -57,6 +57,11 @@ def say(line: str = "", style: str = "", indent: int = 0) -> None:
         print(text, file=terminal.out())
 
 
+def say_over(text: str) -> None:
+    """Write over the line that is not yet ended."""
+    print(f"\r{line_of(text)}", end="", file=terminal.out())
+
+
 def say_text(text: str) -> None:
     """A text with its lines as they are."""
     print("\n".join(visible(line).rstrip() for line in text.splitlines()), file=terminal.out())

@@ -47,6 +47,8 @@ class ChangeAction(StrEnum):
     EXPIRED = "expired"
     IMPORTED = "imported"
     FORGOT = "forgot"
+    CONNECTED = "connected"
+    DISCONNECTED = "disconnected"
 
 
 class ChangeOrigin(StrEnum):

@@ -9,6 +9,7 @@ import pytest
 
 from tests.conftest import Servers, Sqlite, call, damage
 from tests.exchange.conftest import Run
+from tests.exchange.edited import EDITS
 from tests.exchange.sources import SOURCES
 from tests.postgres_server import new_place
 
@@ -100,6 +101,34 @@ def test_the_log_tells_an_import_in_one_line_and_what_came_with_it(tmp_path: Pat
     assert "There is no import i9" in run(db, "log", "i9").err
     assert "no change i9" in run(db, "undo", "i9").err
     assert f"Nothing is here from {source}" in " ".join(run(db, "forget", "--from", source).err.split())
+
+
+@pytest.mark.parametrize("store", ["file", "postgresql"])
+def test_what_an_import_has_changed_and_connected_is_listed(store: str, tmp_path: Path, run: Run) -> None:
+    db = tmp_path / "memory.db" if store == "file" else new_place().given
+    path = SOURCES["server-memory"](tmp_path)
+    run(db, "import", path)
+    parts = run(db, "log", "i1", "--limit", "100", "--json").summary["changes"]
+    told = {(part["action"], part["handle"], part["text"]) for part in parts}
+    ids = {text: handle for action, handle, text in told if action == "stored"}
+    vim, ledger = ids["Vim (tool)"], ids["Ledger (project)"]
+    assert ("connected", ledger, f"depends_on {vim}: Vim (tool)") in told
+    assert ("connected", ids["Ledger: Ships every Tuesday"], f"extends {ledger}: Ledger (project)") in told
+    assert sum(action == "connected" for action, *_ in told) == 7
+    EDITS["server-memory"](path)
+    written = path.read_text("utf-8")
+    path.write_text(
+        "".join(line for line in written.splitlines(True) if "depends_on" not in line), encoding="utf-8"
+    )
+    run(db, "import", path)
+    parts = run(db, "log", "i2", "--json").summary["changes"]
+    told = {(part["action"], part["handle"], part["text"]) for part in parts}
+    assert told == {
+        ("edited", ids["Ledger: Ships every Tuesday"], "Ledger: Ships every Friday"),
+        ("deleted", ids["Ledger: Written in Rust"], "Ledger: Written in Rust"),
+        ("deleted", ids["Ledger depends on Vim"], "Ledger depends on Vim"),
+        ("disconnected", ledger, f"depends_on {vim}: Vim (tool)"),
+    }
 
 
 def test_an_import_that_changes_nothing_is_no_event(tmp_path: Path, run: Run, taken: Taken) -> None:

@@ -94,6 +94,46 @@ _IN_EVENT: Final = """
 """
 """The condition of what was added or deleted as a part of an event."""
 
+_CHANGED_IN_EVENT: Final = """
+    (
+        SELECT DISTINCT
+            e.happened_at, e.happened_by, s.kind, s.item_id,
+            coalesce(m.content, t.summary, l.prompt, f.value, '') AS text,
+            CASE WHEN s.kind = 'fact' AND f.id IS NULL THEN 'deleted' ELSE 'edited' END AS action,
+            coalesce(l.name, json_extract(s.before, '$.key')) AS name, json_extract(s.before, '$.scope') AS scope,
+            coalesce(m.project, t.project, c.name, f.owner) AS place
+        FROM event_steps AS s
+        JOIN events AS e ON e.id = s.event_id
+        LEFT JOIN memories AS m
+            ON s.kind = 'memory' AND m.id = s.item_id AND m.content <> json_extract(s.before, '$.content')
+        LEFT JOIN turns AS t
+            ON s.kind = 'turn' AND t.id = s.item_id AND t.message <> json_extract(s.before, '$.message')
+        LEFT JOIN long_term_memories AS l ON s.kind = 'long_term' AND l.id = s.item_id
+        LEFT JOIN conversations AS c ON c.id = l.conversation_id
+        LEFT JOIN facts AS f ON s.kind = 'fact' AND f.id = s.item_id
+        WHERE s.event_id = :event AND s.did = 'changed'
+            AND (s.kind = 'fact' OR coalesce(m.id, t.id, l.id) IS NOT NULL)
+    ) AS changed
+"""
+
+_EDGES_OF_EVENT: Final = """
+    (
+        SELECT
+            e.happened_at, e.happened_by, source.id, source.project,
+            CASE s.did WHEN 'added' THEN 'connected' ELSE 'disconnected' END AS action,
+            coalesce(n.relation, json_extract(s.before, '$.relation'), 'related_to')
+                || ' m' || target.id || ': ' || target.content AS text
+        FROM event_steps AS s
+        JOIN events AS e ON e.id = s.event_id
+        LEFT JOIN edges AS n ON s.did = 'added' AND n.id = s.item_id
+        JOIN memories AS source
+            ON source.id = coalesce(n.source_id, CAST(json_extract(s.before, '$.source') AS bigint))
+        JOIN memories AS target
+            ON target.id = coalesce(n.target_id, CAST(json_extract(s.before, '$.target') AS bigint))
+        WHERE s.event_id = :event AND s.kind = 'edge' AND s.did IN ('added', 'ended')
+    ) AS connected
+"""
+
 _BRANCHES: Final = (
     # What is there: a row each.
     _branch(
@@ -154,8 +194,20 @@ _BRANCHES: Final = (
     ),
 )  # fmt: skip
 
+_BRANCHES_OF_EVENT: Final = (
+    _branch(
+        8, _CHANGED_IN_EVENT, at="happened_at", by="happened_by", action="action", kind="kind", item="item_id",
+        text="text", name="name", place="place", scope="scope",
+    ),
+    _branch(
+        9, _EDGES_OF_EVENT, at="happened_at", by="happened_by", action="action", kind="'memory'", item="id",
+        text="text", place="project",
+    ),
+)  # fmt: skip
+"""What an event has changed and connected: told only with its other parts."""
 
-def _latest(clauses: list[str]) -> str:
+
+def _latest(clauses: list[str], of_event: bool = False) -> str:
     """Return a statement for the latest changes that meet the clauses.
 
     An index gives the rows of most branches in this order, so that no more are read than the limit. Of the trash, which
@@ -164,7 +216,7 @@ def _latest(clauses: list[str]) -> str:
     where = " AND ".join(["true", *clauses])
     branches = [
         f"SELECT * FROM (SELECT * FROM ({branch}) AS log WHERE {where} ORDER BY {_ORDER} LIMIT :limit) AS log"
-        for branch in _BRANCHES
+        for branch in (*_BRANCHES, *(_BRANCHES_OF_EVENT if of_event else ()))
     ]
     return f"SELECT {', '.join(_TOLD)} FROM ({' UNION ALL '.join(branches)}) AS log ORDER BY {_ORDER} LIMIT :limit"
 
@@ -193,7 +245,9 @@ def _conditions(filter: ChangeFilter) -> tuple[list[str], dict[str, Any]]:
     }
     part = _IN_EVENT.format(event="true" if filter.event is None else "s.event_id = :event")
     is_whole = filter.item is None and not filter.parts
-    parts = [part] if filter.event is not None else [f"NOT {part}"] if is_whole else []
+    parts = (
+        [f"(number IN (8, 9) OR {part})"] if filter.event is not None else [f"NOT {part}"] if is_whole else []
+    )
     undone = ["origin IS NOT NULL AND action <> 'expired'"] if filter.undone else []
     return [*parts, *undone, *(clause for clause, value in clauses.items() if value is not None)], values
 
@@ -205,7 +259,8 @@ class Log:
     def select(self, filter: ChangeFilter, limit: int) -> list[Change]:
         """Return the changes, the latest first. Of one moment, what was stored first comes last."""
         clauses, values = _conditions(filter)
-        return [change_of(row) for row in self.tx.rows(_latest(clauses), {**values, "limit": limit})]
+        statement = _latest(clauses, of_event=filter.event is not None)
+        return [change_of(row) for row in self.tx.rows(statement, {**values, "limit": limit})]
 
     def find(self, id: ChangeId) -> Change | None:
         """Return one change that can be undone."""
