@@ -27,12 +27,15 @@ Span = tuple[int, int]
 _PORTER = snowballstemmer.stemmer("porter")
 """The stemmer of the word index."""
 
+_BLANK_LINES = re.compile(r"\n\s*\n")
+
 _PIECES = re.compile(rf"[{SPACELESS}]|[^\W_{SPACELESS}]+[+#]*")
 """A character of a spaceless script, or a word without the marks inside it."""
 
 
 def marked(text: str, question: str) -> Markup:
     """Return the part of a text that holds most words of a question, escaped, with each of them in `<mark>`."""
+    text = _BLANK_LINES.sub("\n", text)
     spans = found_words(text, question)
     start = _start(text, [span[0] for span in spans])
     end = len(text) if len(text) <= start + EXCERPT else start + EXCERPT - 1
@@ -82,5 +85,5 @@ def _start(text: str, places: list[int]) -> int:
     best = max(places, key=lambda place: sum(place <= start < place + SEEN for start in places), default=0)
     if best + BEFORE < SEEN or len(text) <= SEEN:
         return 0
-    cut = text.rfind(" ", 0, best - BEFORE)
+    cut = max(text.rfind("\n", 0, best), text.rfind(" ", 0, best - BEFORE))
     return cut + 1 if cut > best - 2 * BEFORE else best - BEFORE

@@ -23,6 +23,7 @@ from memory_server.domain.scoring import age_in_days
 from memory_server.errors import Invalid
 from memory_server.project import NONE, Project, readable
 from memory_server.stores import clock
+from memory_server.web.markdown import laid_out
 from memory_server.web.marking import marked
 from memory_server.web.words import CHINESE
 from memory_server.web.work import PageWork
@@ -31,9 +32,6 @@ LANGUAGES = {"en": "English", "zh": "中文"}
 
 SHOWN_DIFFERENCES = 2_000
 """Words of two texts that are compared; of longer ones the old text stands alone: to compare takes quadratic time."""
-
-LAID_OUT = 4_000
-"""Characters that a browser lays out at once: 100,000 in one piece took it seconds, and most are not in view."""
 
 _PIECES = re.compile(r"[a-zA-Z0-9_]+|\s+|.", re.DOTALL)
 _CODES = re.compile(r"(zh|en)\b[^,;]*(?:;\s*q=([01](?:\.\d{0,3})?))?", re.IGNORECASE | re.ASCII)
@@ -84,7 +82,7 @@ class Desk:
     def of(cls, services: Services) -> "Desk":
         environment = templates()
         environment.filters |= {"moment": moment, "day": day, "quoted": quoted, "segment": segment,
-                         "value": value, "pieces": pieces, "marked": marked,
+                         "value": value, "laid_out": laid_out, "marked": marked,
                          "percent": lambda share: round(100 * share)}  # fmt: skip
         environment.globals |= {"differences": differences, "languages": LANGUAGES}
         return cls(services, environment)
@@ -196,16 +194,6 @@ def ago(at: str | None, language: str) -> str:
         if days >= length:
             return translated(f"{{number}} {unit} ago", language).format(number=int(days / length))
     return translated("just now", language)
-
-
-def pieces(text: str) -> list[str]:
-    """A text in pieces of at most LAID_OUT characters, each cut behind a line, else where it stands."""
-    parts = []
-    while len(text) > LAID_OUT:
-        end = text.rfind("\n", 0, LAID_OUT) + 1 or LAID_OUT
-        parts.append(text[:end])
-        text = text[end:]
-    return [*parts, text]
 
 
 def value(content: Any) -> str:

@@ -41,6 +41,8 @@ HARBOUR, ORCHID = "The harbour opens at noon", "兰花每周二浇水，周五�
 LONG = "长long " * 16_666
 """100,000 characters, nearly."""
 
+MARKDOWN = "# 灯塔 list\n\n- one\n- two\n\n```sh\necho '<b>'\n```\n\nsee https://harbour.example/plan"
+
 LEDGER = Project("ledger", "ledger")
 CLAUDE = Caller("Claude", "s-1", LEDGER)
 
@@ -188,6 +190,7 @@ def fill(where: Where) -> None:
             supersedes=second,
         )
         made.graph.connect(Edge(replaced.memory.id, first), CLAUDE)
+        keep(made, MARKDOWN)
         for key, value in {
             "current.task": "move it",
             ATTACK: ATTACK,

@@ -31,6 +31,11 @@ def test_a_long_text_begins_where_most_of_the_words_are() -> None:
     assert len(marked(filler * 10, "")) <= EXCERPT
 
 
+def test_an_excerpt_begins_with_the_line_of_the_first_word() -> None:
+    text = "one line\n\n" * 40 + "first, then\n\na lamp\n\nafter"
+    assert marked(text, "lamp") == "… a <mark>lamp</mark>\nafter"
+
+
 def test_a_text_without_spaces_is_cut_too() -> None:
     assert marked("海" * 1000 + "灯塔" + "海" * 1000, "灯塔").startswith(
         "… " + "海" * 40 + "<mark>灯塔</mark>"

@@ -14,6 +14,7 @@ PAGES = {
     "memory": "/memory/1",
     "attacked": "/memory/3",
     "long": "/memory/4",
+    "markdown": "/memory/46",
     "turn": "/turn/1",
     "said": "/said/1",
     "now": "/now",
@@ -155,6 +156,14 @@ def test_a_memory_shows_its_text_history_edges_and_accesses(seen: View) -> None:
         assert any("→ related to this" in each for each in edges)
         assert "Claude" in page.locator("dl").inner_text()
         assert page.locator("section:has(h2:text('Similar')) .small").count() > 0
+
+
+def test_the_markdown_of_a_memory_is_rendered_and_its_links_tell_no_other_site(seen: View) -> None:
+    with seen.page("/memory/46") as page:
+        assert page.locator(".content h2").inner_text() == "灯塔 list"
+        assert page.locator(".content li").all_inner_texts() == ["one", "two"]
+        assert page.locator(".content pre").inner_text().strip() == "sh\necho '<b>'"
+        assert page.locator(".content a").get_attribute("rel") == "noopener noreferrer nofollow"
 
 
 def test_a_memory_of_100_000_characters_is_shown_whole(seen: View) -> None:
