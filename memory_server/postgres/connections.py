@@ -29,6 +29,12 @@ ANSWER: Final = 0.5
 IDLE: Final = 600.0
 """Seconds after which an unused connection is closed."""
 
+FAILOVER: Final = 10.0
+"""Seconds after the first failure to connect in which calls wait for a machine that takes over."""
+
+AGAIN: Final = 0.2
+"""Seconds between two attempts to find that machine."""
+
 Condition = TypeVar("Condition")
 Result = TypeVar("Result")
 
@@ -144,6 +150,10 @@ class Pool:
 
     def __init__(self, size: int, connect: Callable[[], Connection]) -> None:
         self._connect = connect
+        self.patience = 0.0
+        """Seconds after a first failure to connect in which it tries again."""
+        self._failing_since = 0.0
+        """When connecting failed first since the last transaction that ended well; 0 where it did not."""
         self._places = Places(size)
         self._idle = deque[tuple[float, Connection]]()
         self._lock = threading.Lock()
@@ -158,7 +168,7 @@ class Pool:
                 if _is_alive(connection):
                     return connection
                 connection.close()
-            return self._connect()
+            return self._connected()
         except BaseException:
             self._places.leave()
             raise
@@ -174,6 +184,7 @@ class Pool:
         with self._lock:
             if idle and not self._closed:
                 self._idle.append((now, connection))
+                self._failing_since = 0.0
             else:
                 connection.close()
             while self._idle and self._idle[0][0] < oldest:
@@ -186,6 +197,18 @@ class Pool:
             self._closed = True
             while self._idle:
                 self._idle.pop()[1].close()
+
+    def _connected(self) -> Connection:
+        """Connect; if that fails, go on for the time in which another machine may take over, and the call lasts."""
+        while True:
+            try:
+                return self._connect()
+            except psycopg.OperationalError:
+                now = time.monotonic()
+                self._failing_since = self._failing_since or now
+                if now + AGAIN > self._failing_since + self.patience or deadline.left() < AGAIN:
+                    raise
+            time.sleep(AGAIN)
 
     def _next(self) -> Connection | None:
         """Return the idle connection that was used last, so that surplus ones grow old; None where there is none."""

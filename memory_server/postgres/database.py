@@ -21,7 +21,7 @@ from memory_server.domain.caller import Person
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Invalid, MemoryServerError, NotMade, Problem, Unavailable
 from memory_server.postgres import failures, migrate, tenants
-from memory_server.postgres.connections import Connection, Pool
+from memory_server.postgres.connections import FAILOVER, Connection, Pool
 from memory_server.postgres.links import CONNECTIONS, Links
 from memory_server.postgres.no_files import NoFiles
 from memory_server.postgres.transaction import Transaction
@@ -454,6 +454,8 @@ class Database:
             raise
         finally:
             pool.give_back(connection)
+        if "," in str(conninfo_to_dict(self._conninfo).get("host", "")):
+            pool.patience = FAILOVER  # one machine of the address may take over from another
         return pool
 
     def _prepare(self, connection: Connection) -> None:

@@ -40,6 +40,11 @@ class Proxy:
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
 
+    def listen(self) -> None:
+        """Let clients connect again."""
+        self._listener = socket.create_server(("127.0.0.1", self.port))
+        threading.Thread(target=self._accept, daemon=True).start()
+
     def close(self) -> None:
         for end in (self._listener, *self._sockets):
             with suppress(OSError):

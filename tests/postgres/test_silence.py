@@ -1,5 +1,6 @@
 """PostgreSQL that hangs, and a network that takes bytes and gives none: every wait ends, and what it says is true."""
 
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from torture.cluster import Cluster
 
 from memory_server import app, stores
-from memory_server.call import deadline
+from memory_server.call import again, deadline
 from memory_server.domain.caller import Caller
 from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType
 from memory_server.errors import Mend, Unavailable
@@ -42,6 +43,12 @@ def stored(database: Database) -> int:
 def count(database: Database) -> int:
     with database.read() as tx:
         return len(tx.candidates.newest(Filter(), 100, 0))
+
+
+def both(one: Proxy, other: Proxy) -> Postgres:
+    """The address of two machines."""
+    hosts = f"postgres@127.0.0.1:{one.port},127.0.0.1:{other.port}"
+    return Postgres(urlsplit(one.place.url)._replace(netloc=hosts).geturl(), one.place.tenant)
 
 
 def failure(action: Callable[[Database], object], database: Database, seconds: float = SHORT) -> Unavailable:
@@ -176,6 +183,47 @@ def test_the_idle_connections_are_not_used_again_where_one_fell_silent(
     assert len(database.pool._idle) == 0
 
 
+def test_a_call_waits_for_the_machine_that_takes_over(proxy: Proxy, clock: Clock) -> None:
+    other = Proxy(proxy.target)
+    database = Database(both(proxy, other), clock)
+    stored(database)
+    await_ends(database)
+    other.refuse()
+    proxy.close()
+    pool = database.pool
+    assert pool is not None
+    with ThreadPoolExecutor(1) as threads:
+        call = threads.submit(again.whole, lambda: count(database))
+        until(lambda: pool._failing_since > 0, "no machine takes connections")
+        other.listen()
+        assert call.result() == 1
+    await_ends(database)
+    assert pool._failing_since == 0  # the next failover has its own time
+    database.close()
+    other.close()
+
+
+def test_calls_wait_for_no_machine_once_none_has_taken_over_in_time(proxy: Proxy, clock: Clock) -> None:
+    database = Database(both(proxy, proxy), clock)
+    count(database)
+    await_ends(database)
+    proxy.close()
+    pool = database.pool
+    assert pool is not None
+    pool._failing_since = time.monotonic() - connections.FAILOVER
+    attempts: list[None] = []
+    connect = pool._connect
+
+    def counted() -> connections.Connection:
+        attempts.append(None)
+        return connect()
+
+    pool._connect = counted
+    assert "cannot be reached" in str(failure(count, database, 1))
+    assert len(attempts) == 1
+    database.close()
+
+
 def test_a_connection_that_did_not_answer_is_closed_before_anything_else_waits_for_it(
     proxy: Proxy, database: Database
 ) -> None:
@@ -281,9 +329,7 @@ def test_work_that_nobody_waits_for_is_looked_for_on_its_own_machine_alone(
     """Another machine of the address knows nothing of it, as a pooler does, which is trusted."""
     monkeypatch.setattr(connections, "LONGEST", 1.0)
     other = Proxy(proxy.target)
-    url = urlsplit(proxy.place.url)
-    hosts = f"postgres@127.0.0.1:{proxy.port},127.0.0.1:{other.port}"
-    database = Database(Postgres(url._replace(netloc=hosts).geturl(), proxy.place.tenant), clock)
+    database = Database(both(proxy, other), clock)
     count(database)
     await_ends(database)
     proxy.silent = True

@@ -33,7 +33,7 @@ HEALING = 240.0
 
 def run(options: argparse.Namespace, folder: Path) -> list[Line]:
     chance = random.Random(options.seed)
-    nodes = Nodes(folder, options.patroni, not options.asynchronous)
+    nodes = Nodes(folder, options.patroni, not options.asynchronous, options.pgbouncer)
     load = None
     lines = []
     try:
@@ -41,6 +41,7 @@ def run(options: argparse.Namespace, folder: Path) -> list[Line]:
         load = Load.on(nodes.place, folder, chance, options.servers, options.writers)
         load.start(options.pause)
         load.await_writes()
+        load.take_calls()  # what a call takes while its server starts is another question
         kinds: list[str] = []
         for number in range(1, options.events + 1):
             kinds = kinds or chance.sample(options.only, len(options.only))
@@ -49,6 +50,8 @@ def run(options: argparse.Namespace, folder: Path) -> list[Line]:
             print(line.told(), flush=True)
             if options.write:
                 report.append(line)
+        for refusal, number in load.refusals.most_common(20):
+            print(f"    {number} times: {refusal}", file=sys.stderr)
     finally:
         if load is not None:
             load.stop()
@@ -115,6 +118,9 @@ def main() -> int:
     parser.add_argument("--asynchronous", action="store_true", help="replication that may lose writes")
     parser.add_argument(
         "--only", type=lambda text: text.split(","), default=list(EVENTS), help="kinds of events"
+    )
+    parser.add_argument(
+        "--pgbouncer", choices=["session", "transaction"], default="", help="in front of each"
     )
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--summary", action="store_true")

@@ -2,8 +2,10 @@
 
 import itertools
 import random
+import re
 import threading
 import time
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -48,6 +50,8 @@ class Load:
     ledgers: list[Ledger]
     calls: list[Call] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
+    refusals: Counter[str] = field(default_factory=Counter)
+    """How often each was said, without its numbers."""
     _goes: threading.Event = field(default_factory=threading.Event)
     _ends: threading.Event = field(default_factory=threading.Event)
     _turns: list[threading.Lock] = field(default_factory=list)
@@ -124,6 +128,7 @@ class Load:
             began = time.monotonic()
             answer = self.servers[number].call(tool, arguments)
             refusal = answer if isinstance(answer, str) else ""
+            self.refusals.update([re.sub(r"\d+", "N", refusal)] if refusal else [])
             self.calls.append(Call(number, began, time.monotonic(), refusal))
             return answer
 

@@ -64,22 +64,28 @@ class Node:
     patroni_gate: Gate
     etcd_gate: Gate
     command: list[str]
+    pooler_command: list[str]
+    """PgBouncer between the servers of the memory and PostgreSQL; empty where there is none."""
     patroni: psutil.Process | None = None
+    pooler: psutil.Process | None = None
 
     @property
     def gates(self) -> list[Gate]:
         return [self.clients, self.peers, self.patroni_gate, self.etcd_gate]
 
     def start(self) -> None:
-        """Start Patroni, which starts PostgreSQL."""
+        """Start Patroni, which starts PostgreSQL, and PgBouncer."""
         self.patroni = _start(self.command, self.folder / "patroni.log")
+        if self.pooler_command:
+            self.pooler = _start(self.pooler_command, self.folder / "pgbouncer.log")
 
     def kill(self) -> None:
         """kill -9 to each process of the machine."""
         self._send(signal.SIGKILL, self._patroni_processes())
         self.kill_postgres()
-        if self.patroni is not None:
-            self.patroni.wait(10)
+        for process in (self.patroni, self.pooler):
+            if process is not None:
+                process.wait(10)
 
     def kill_postgres(self) -> None:
         """kill -9 to PostgreSQL alone: Patroni sees it."""
@@ -107,7 +113,9 @@ class Node:
         )
 
     def _patroni_processes(self) -> list[psutil.Process]:
-        return _tree(self.patroni.pid) if self.patroni and self.patroni.is_running() else []
+        """Return those of Patroni, and of PgBouncer."""
+        started = [process for process in (self.patroni, self.pooler) if process and process.is_running()]
+        return [below for process in started for below in _tree(process.pid)]
 
     def _postgres_processes(self) -> list[psutil.Process]:
         try:
@@ -125,14 +133,16 @@ class Node:
 class Nodes:
     """The three nodes. `stop` ends every process."""
 
-    def __init__(self, folder: Path, patroni: str, synchronous: bool) -> None:
+    def __init__(self, folder: Path, patroni: str, synchronous: bool, pooling: str) -> None:
+        """`pooling`: session or transaction, where PgBouncer is in front of each PostgreSQL; else empty."""
         self.folder = folder
         self.synchronous = synchronous
-        self._etcd_port, peer, *ports = _free_ports(2 + 6 * len(NAMES))
+        self._pooling = pooling
+        self._etcd_port, peer, *ports = _free_ports(2 + 7 * len(NAMES))
         self._etcd_command = _etcd(folder, self._etcd_port, peer)
         self._etcd: psutil.Process | None = None
         self.nodes = [
-            self._node(name, ports[6 * place : 6 * place + 6], patroni) for place, name in enumerate(NAMES)
+            self._node(name, ports[7 * place : 7 * place + 7], patroni) for place, name in enumerate(NAMES)
         ]
         self.gates = Gates([gate for node in self.nodes for gate in node.gates])
 
@@ -162,7 +172,8 @@ class Nodes:
     def place(self) -> Postgres:
         """The address with all hosts, for the servers of the memory."""
         hosts = ",".join(f"{LOOPBACK}:{node.clients.port}" for node in self.nodes)
-        return Postgres(f"postgresql://memory@{hosts}/memory?target_session_attrs=read-write")
+        url = f"postgresql://memory@{hosts}/memory?target_session_attrs=read-write"
+        return Postgres(url, prepares=self._pooling != "transaction")
 
     def start_etcd(self) -> None:
         self._etcd = _start(self._etcd_command, self.folder / "etcd.log")
@@ -234,7 +245,7 @@ class Nodes:
         folder.mkdir()
         _give(folder)
         postgres, api = ports[:2]
-        clients, peers = Gate(ports[2], postgres), Gate(ports[3], postgres)
+        peers, clients = Gate(ports[3], postgres), Gate(ports[2], ports[6] if self._pooling else postgres)
         patroni_gate, etcd_gate = Gate(ports[4], api), Gate(ports[5], self._etcd_port)
         settings = {**SETTINGS, "synchronous_mode": self.synchronous}
         written = {
@@ -270,7 +281,8 @@ class Nodes:
         }
         (folder / "patroni.yml").write_text(json.dumps(written, indent=1))
         command = [patroni, str(folder / "patroni.yml")]
-        return Node(name, folder, postgres, api, clients, peers, patroni_gate, etcd_gate, command)
+        pooler = _pgbouncer(folder, ports[6], postgres, self._pooling) if self._pooling else []
+        return Node(name, folder, postgres, api, clients, peers, patroni_gate, etcd_gate, command, pooler)
 
 
 def _etcd(folder: Path, client: int, peer: int) -> list[str]:
@@ -284,6 +296,27 @@ def _etcd(folder: Path, client: int, peer: int) -> list[str]:
         "--listen-peer-urls", peer_url, "--initial-advertise-peer-urls", peer_url,
         "--initial-cluster", f"e={peer_url}", "--heartbeat-interval", "500", "--election-timeout", "5000",
     ]  # fmt: skip
+
+
+def _pgbouncer(folder: Path, port: int, postgres: int, pooling: str) -> list[str]:
+    """Return the command of a PgBouncer that leads to the PostgreSQL of its machine."""
+    (folder / "users.txt").write_text('"memory" ""\n')
+    (folder / "pgbouncer.ini").write_text(
+        f"""
+        [databases]
+        memory = host={LOOPBACK} port={postgres}
+        [pgbouncer]
+        listen_addr = {LOOPBACK}
+        listen_port = {port}
+        unix_socket_dir =
+        auth_type = trust
+        auth_file = {folder / "users.txt"}
+        pool_mode = {pooling}
+        default_pool_size = 40
+        ignore_startup_parameters = extra_float_digits
+        """
+    )
+    return [shutil.which("pgbouncer") or "pgbouncer", str(folder / "pgbouncer.ini")]
 
 
 def _programs() -> Path:
