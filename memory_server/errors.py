@@ -48,6 +48,7 @@ class Mend(StrEnum):
     REMOVE_FOREIGN_SQL = "remove the SQL in a database that is not ours"
     NAME_BACKUP = "name a sound backup"
     NAME_FORMAT = "name the format of a source"
+    EXPORT_FIRST = "export a database with the program that wrote it, and import that"
     MERGE_FILE = "merge a database of ours"
     IMPORT_FILE = "import what is no database of ours"
     USE_SAME_EMBEDDER = "use the embedder of the other window"

@@ -39,6 +39,7 @@ WORDS = {
     Mend.PUT_FILE_BACK: "Move the file back to {path}, or name its new path with --db.",
     Mend.NAME_BACKUP: "Name a file that `memory-server backup` has written.",
     Mend.NAME_FORMAT: "If it has one of these, name it with --from: {formats}.",
+    Mend.EXPORT_FIRST: "With the program that wrote it, `memory-server export FILE`; with this one, `import FILE`.",
     Mend.MERGE_FILE: "Take it over with: memory-server merge {path}",
     Mend.IMPORT_FILE: "`memory-server import` reads files of other programs.",
     Mend.FREE_IDS: "Note what that row says, then run in the sqlite3 program: DELETE FROM {table} WHERE id = {id}; "

@@ -42,6 +42,7 @@ WORDS = {
     Mend.PUT_FILE_BACK: "Tell the user. To go on, the user must move the file back to {path}, or start memory-server "
     "with --db and the path of the file.",
     Mend.NAME_FORMAT: "The user can name the format with `memory-server import --from`.",
+    Mend.EXPORT_FIRST: "The user can export it with the program that wrote it, and import that.",
     Mend.MERGE_FILE: "The user can add its content with `memory-server merge`.",
     Mend.IMPORT_FILE: "The user can import files of other programs with `memory-server import`.",
     Mend.NAME_BACKUP: "The user can name a file that `memory-server backup` has written.",

@@ -40,7 +40,7 @@ def migrate(
         if version == 0:
             _prepare(connection)
         connection.execute(sql.SQL("SET LOCAL search_path = {}, public").format(sql.Identifier(SCHEMA)))
-        for migration in migrations[version:]:
+        for migration in packaged.missing(migrations, version):
             connection.execute(migration.path.read_text("utf-8"), prepare=False)
             connection.execute(
                 "INSERT INTO migrations (version, name, applied_at) VALUES (%s, %s, %s)",

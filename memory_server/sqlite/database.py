@@ -453,7 +453,7 @@ class Database:
                 files.prepare(self.path, self._make_folders)
         connection = self._connect()
         try:
-            migrate.refuse(connection, self._migrations[-1].version)
+            migrate.refuse(connection, self._migrations)
             connection.execute("BEGIN")
             self._schema_version = None
             self._look_at_schema(connection)

@@ -29,7 +29,7 @@ class Glance(Database):
             try:
                 connection.set_busy_timeout(PATIENCE)
                 newest = self.migrations[-1].version
-                migrate.refuse(connection, newest)
+                migrate.refuse(connection, self.migrations)
                 if migrate.version_of(connection) != newest:
                     raise Unavailable("The file has an older schema.")
                 connection.execute("BEGIN")

@@ -62,7 +62,7 @@ class Health:
     def problems(self) -> list[str]:
         problems = [*checks.unwritable(self.tx.connection), *checks.damage(self.tx.connection)]
         problems += [f"foreign key: {row}" for row in self.tx.rows("PRAGMA foreign_key_check")]
-        applied = packaged.load(packaged.folder())[: migrate.version_of(self.tx.connection)]
+        applied = packaged.applied(packaged.load(packaged.folder()), migrate.version_of(self.tx.connection))
         problems += [f"{row} is missing" for row in schema.difference(self.tx.connection, applied).missing]
         unindexed = self.tx.value(
             "SELECT count(*) FROM memories WHERE id NOT IN (SELECT rowid FROM memory_words)"

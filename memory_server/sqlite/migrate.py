@@ -10,6 +10,7 @@ import apsw
 
 from memory_server.errors import Mend, Unavailable
 from memory_server.sqlite import files, pragmas, schema
+from memory_server.storage import packaged
 from memory_server.storage.packaged import Migration
 
 APPLICATION_ID = 0x4D454D53  # "MEMS": `file memory.db` and this server know the file by it.
@@ -25,12 +26,15 @@ def version_of(connection: apsw.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").get)
 
 
-def refuse(connection: apsw.Connection, newest: int) -> None:
-    """Refuse a file of another program or of a newer version, before anything is changed, even the journal mode."""
+def refuse(connection: apsw.Connection, migrations: list[Migration]) -> None:
+    """Refuse a file of another program, or of a version that is newer or was never released, before anything is
+    changed, even the journal mode.
+    """
     connection.execute("BEGIN")
     try:
         _refuse_foreign(connection)
-        refuse_newer(version_of(connection), newest)
+        refuse_newer(version_of(connection), migrations[-1].version)
+        packaged.missing(migrations, version_of(connection))
     finally:
         connection.execute("ROLLBACK")
 
@@ -38,8 +42,8 @@ def refuse(connection: apsw.Connection, newest: int) -> None:
 def applied(connection: apsw.Connection, migrations: list[Migration]) -> list[Migration]:
     """Return the migrations that were applied to the file."""
     if _is_dump(connection):
-        return migrations[: connection.execute("SELECT max(version) FROM migrations").get]
-    return migrations[: version_of(connection)]
+        return packaged.applied(migrations, connection.execute("SELECT max(version) FROM migrations").get)
+    return packaged.applied(migrations, version_of(connection))
 
 
 def mend_schema(connection: apsw.Connection, migrations: list[Migration]) -> list[str]:
@@ -48,7 +52,7 @@ def mend_schema(connection: apsw.Connection, migrations: list[Migration]) -> lis
     Raises:
         Unavailable: the file belongs to another program, is newer than this server, or tables of ours were changed.
     """
-    refuse(connection, migrations[-1].version)
+    refuse(connection, migrations)
     return schema.mend(connection, applied(connection, migrations))
 
 
@@ -73,7 +77,7 @@ def migrate(connection: apsw.Connection, path: Path | None, migrations: list[Mig
         Unavailable: the file belongs to another program or is newer than this server.
     """
     newest = migrations[-1].version
-    refuse(connection, newest)
+    refuse(connection, migrations)
     if version_of(connection) == newest:
         return
     connection.execute("BEGIN IMMEDIATE")
@@ -82,6 +86,7 @@ def migrate(connection: apsw.Connection, path: Path | None, migrations: list[Mig
         schema.refuse_foreign(connection, applied(connection, migrations))
         _adopt_dump(connection)
         refuse_newer(version_of(connection), newest)
+        packaged.missing(migrations, version_of(connection))
         if path is not None and 0 < version_of(connection) < newest:
             _back_up_before(path, newest)
         _apply(connection, migrations, now)
@@ -93,7 +98,7 @@ def migrate(connection: apsw.Connection, path: Path | None, migrations: list[Mig
 
 
 def _apply(connection: apsw.Connection, migrations: list[Migration], now: str) -> None:
-    for migration in migrations[version_of(connection) :]:
+    for migration in packaged.missing(migrations, version_of(connection)):
         connection.execute(migration.path.read_text(encoding="utf-8"))
         connection.execute(
             """

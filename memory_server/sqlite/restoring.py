@@ -38,7 +38,7 @@ def check(source: Path, migrations: list[Migration]) -> Backup:
         raise Unavailable(f"{source} is no file, or an empty one. Nothing was restored.", Mend.NAME_BACKUP)
     try:
         with closing(_reader(source)) as connection:
-            migrate.refuse(connection, migrations[-1].version)
+            migrate.refuse(connection, migrations)
             version = migrate.version_of(connection)
             different = schema.difference(connection, migrate.applied(connection, migrations))
             schema.refuse_changed(different)

@@ -66,7 +66,7 @@ def digest(connection: apsw.Connection) -> str:
 
 def difference(connection: apsw.Connection, migrations: Sequence[Migration]) -> Difference:
     """Compare the SQL of a file with that of the migrations that were applied to it."""
-    if (len(migrations), digest(connection)) == NEWEST:
+    if migrations and (migrations[-1].version, digest(connection)) == NEWEST:
         return Difference()
     ours, rows = _ours(tuple(migrations)), list(_objects(connection))
     unlike = [row for row in rows if not _same(row, ours.get(row[:2]))]

@@ -21,7 +21,8 @@ from memory_server.storage import packaged
 from tests.conftest import ROOT, Clock, Sqlite, damage, problems
 
 MIGRATIONS = ROOT / "migrations"
-NEWEST = len(list(MIGRATIONS.glob("*.sql")))
+LOADED = packaged.load(MIGRATIONS)
+NEWEST = LOADED[-1].version
 OPEN = """
 import sys
 from datetime import UTC, datetime
@@ -98,38 +99,7 @@ def test_a_fresh_file_gets_the_newest_schema_and_says_whose_it_is(
             (3, "graph"),
             (4, "short_term"),
             (5, "long_term"),
-            (6, "job_problems"),
-            (7, "turn_words"),
-            (8, "trash"),
-            (9, "trigger_order"),
-            (10, "erasures"),
-            (11, "search"),
-            (12, "recall"),
-            (13, "briefing"),
-            (14, "projects"),
-            (15, "turn_messages"),
-            (16, "one_language"),
-            (17, "wakes"),
-            (18, "hooks"),
-            (19, "learning"),
-            (20, "hook_wakes"),
-            (21, "changes"),
-            (22, "origins"),
-            (23, "bits_changes"),
-            (24, "counts"),
-            (25, "tokens"),
-            (26, "persons"),
-            (27, "topics"),
-            (28, "writers"),
-            (29, "server_days"),
-            (30, "likely_updates"),
-            (31, "token_vectors"),
-            (32, "bits_of_all_kinds"),
-            (33, "tokens_of_turns_and_facts"),
-            (34, "events"),
-            (35, "marks"),
-            (36, "trust"),
-            (37, "anchors"),
+            (37, "version_0_2"),
         ]
         assert tx.value("SELECT applied_at FROM migrations") == tx.now
         assert tx.value("PRAGMA user_version") == NEWEST
@@ -174,7 +144,7 @@ def test_six_processes_that_open_an_empty_file_at_once_share_one_good_database(
     with database.read() as tx:
         found = {content for (content,) in tx.rows("SELECT content FROM memories")}
         assert found == {f"memory {number}" for number in range(6)}
-        assert tx.value("SELECT count(*) FROM migrations") == NEWEST
+        assert tx.value("SELECT count(*) FROM migrations") == len(LOADED)
     database.close()
     assert damage(path) == []
 
@@ -299,8 +269,8 @@ def test_a_second_process_does_not_replace_the_backup_with_a_migrated_copy(
     slow, fast = Database(path, clock, folder), Database(path, clock, folder)
     begin = migrate.refuse
 
-    def overtaken(connection: apsw.Connection, newest: int) -> None:
-        begin(connection, newest)
+    def overtaken(connection: apsw.Connection, migrations: list[packaged.Migration]) -> None:
+        begin(connection, migrations)
         monkeypatch.setattr(migrate, "refuse", begin)
         fast.open()
         fast.close()

@@ -27,22 +27,18 @@ from memory_server.services.projects import ProjectService
 from memory_server.services.turns import TurnService
 from memory_server.sqlite import embedded
 from memory_server.sqlite.database import Database
+from memory_server.storage import packaged
 from memory_server.triggers.engine import Engine
 from memory_server.triggers.javascript.sandbox import Sandbox
 from tests.conftest import ROOT, Clock, Holder, Sqlite, damage, problems
 
 MIGRATIONS = ROOT / "migrations"
-NEWEST = len(list(MIGRATIONS.glob("*.sql")))
-PROJECTS = int(next(MIGRATIONS.glob("*_projects.sql")).name[:4])
-CHANGES = int(next(MIGRATIONS.glob("*_changes.sql")).name[:4])
-LEARNING = int(next(MIGRATIONS.glob("*_learning.sql")).name[:4])
-HOOKS = int(next(MIGRATIONS.glob("*_hooks.sql")).name[:4])
-ORIGINS = int(next(MIGRATIONS.glob("*_origins.sql")).name[:4])
-COUNTS = int(next(MIGRATIONS.glob("*_counts.sql")).name[:4])
-TOKENS = int(next(MIGRATIONS.glob("*_tokens.sql")).name[:4])
-PERSONS = int(next(MIGRATIONS.glob("*_persons.sql")).name[:4])
-TOPICS = int(next(MIGRATIONS.glob("*_topics.sql")).name[:4])
-WRITERS = int(next(MIGRATIONS.glob("*_writers.sql")).name[:4])
+LOADED = packaged.load(MIGRATIONS)
+NEWEST = LOADED[-1].version
+VERSIONS = [migration.version for migration in LOADED]
+RELEASED = 5
+"""The schema of version 0.1.0."""
+
 CLAUDE = Caller("Claude", "s1")
 
 DATA = {
@@ -83,76 +79,52 @@ DATA = {
             (1, 'failing', 'p', 'nobody()', NULL, NULL, 0, 'it is broken', 2, NULL, 1),
             (1, 'resting', 'p', 'true', NULL, NULL, 0, 'it takes too long', 3, '2099-01-01T00:00:00.000Z', 0);
     """,
-    6: "INSERT INTO job_problems (job, process, problem, at) VALUES ('j', 'p', 'x', '2026-01-02T03:04:05.000Z');",
-    8: """
+    37: """
+        INSERT INTO job_problems (job, process, problem, at) VALUES ('j', 'p', 'x', '2026-01-02T03:04:05.000Z');
         INSERT INTO trash (kind, item_id, conversation, parts)
         VALUES ('turn', 9, NULL, '{"turns": [{"id": 9, "message": "m", "summary": "s", "project": "",
             "session": null, "created_at": "2026-01-02T03:04:05.000Z", "created_by": null}]}');
-    """,
-    10: "UPDATE erasures SET asked = 7, done = 5 WHERE what = 'file';",
-    11: """
+        UPDATE erasures SET asked = 7, done = 5 WHERE what = 'file';
         INSERT INTO memories (content, type, occurred_at, session)
         VALUES (printf('%5001s', 'The lighthouse keeper'), 'learning', '2020-01-02T03:04:05.000Z', 's2');
         INSERT INTO turns (message, summary, occurred_at, session)
         VALUES ('Of the year before', 'On a year', '2020-01-02T03:04:05.000Z', 's2');
-    """,
-    13: """
         INSERT INTO edges (source_id, target_id, relation) VALUES (1, 2, 'summarizes');
         INSERT INTO digested (kind, item_id, digest_id) VALUES ('memory', 2, 0), ('turn', 1, 0);
-    """,
-    17: """
         INSERT INTO wakes (memory_id, at, client, session, why)
         SELECT min(id), '2026-01-02T03:04:05.000Z', 'Claude', 's1', 'the month is July' FROM long_term_memories;
         UPDATE long_term_memories SET cooldown = 60 WHERE name = 'ready';
-    """,
-    PROJECTS: """
         UPDATE projects SET folder = '/srv/shop' WHERE name = 'shop';
         INSERT INTO project_keys (kind, key, project_id)
         SELECT value, 'of the shop', projects.id
         FROM projects, json_each('["remote", "folder", "name"]')
         WHERE name = 'shop';
-    """,
-    ORIGINS: """
         INSERT INTO origins (kind, item_id, source, source_id, digest)
         VALUES ('memory', 1, 'server-memory', '港口', 'd1');
-    """,
-    HOOKS: """
         INSERT INTO hook_injections (session, event, kind, item_id, tokens)
         VALUES ('s1', 'SessionStart', 'briefing', 0, 9);
         INSERT INTO hook_captures (kind, item_id, session, event) VALUES ('short_term', 1, 's1', 'Stop');
-    """,
-    CHANGES: """
         INSERT INTO changes (memory_id, action, before, changed_by, session)
         VALUES (1, 'edited', '{"content": "Harbours open"}', 'Claude', 's1');
         INSERT INTO changes (long_term_id, action, before)
         SELECT min(id), 'edited', '{"prompt": "q"}' FROM long_term_memories;
-    """,
-    COUNTS: "INSERT OR IGNORE INTO memories (id, content, type) VALUES (1, 'It is there already', 'learning');",
-    LEARNING: """
+        INSERT OR IGNORE INTO memories (id, content, type) VALUES (1, 'It is there already', 'learning');
         INSERT INTO hook_captures (kind, item_id, session, event) VALUES ('memory', 2, 's1', 'Stop');
         INSERT INTO memory_uses (memory_id, session, judged_at, used_at, how)
         VALUES (1, 's1', '2026-01-02T03:04:05.000Z', '2026-01-02T03:04:05.000Z', 'repeated');
         INSERT INTO open_questions (project, question, session) VALUES ('shop', 'Who keeps the lighthouse?', 's1');
-    """,
-    TOKENS: """
         INSERT INTO tokens (name, hash, prefix, projects) VALUES ('ada', printf('%064d', 1), 'msrv_1', '["shop"]');
         INSERT INTO call_counts (day, tool, calls) VALUES ('2026-01-02', 'recall', 3);
-    """,
-    PERSONS: """
         INSERT INTO memories (content, type, person) VALUES ('The lamp is ada''s', 'error', 'ada');
         INSERT INTO turns (message, summary, person) VALUES ('We spoke', 'On lamps', 'ada');
         INSERT INTO facts (scope, owner, key, value) VALUES ('global', 'ada' || char(31), 'a.key', '3');
         INSERT INTO conversations (name) VALUES ('ada' || char(31) || 'talk');
         INSERT OR IGNORE INTO memories (id, content, type) VALUES (1, 'It is there already', 'learning');
-    """,
-    29: "INSERT INTO server_days (day) VALUES (20000);",
-    30: "INSERT INTO likely_updates (memory_id, kind, item_id, newer) VALUES (1, 'memory', 2, 0);",
-    34: """
+        INSERT INTO server_days (day) VALUES (20000);
+        INSERT INTO likely_updates (memory_id, kind, item_id, newer) VALUES (1, 'memory', 2, 0);
         INSERT INTO events (action, source, path, counts)
         VALUES ('imported', 'jsonl', '/srv/a.jsonl', 'memories: added 1');
         INSERT INTO event_steps (event_id, did, kind, item_id) VALUES (1, 'added', 'memory', 1);
-    """,
-    37: """
         INSERT INTO memory_anchors (memory_id, project, anchors, observed_at)
         VALUES (1, 'github.com/acme/shop', '[]', '2026-01-02T03:04:05.000Z');
         INSERT INTO fact_anchors (fact_id, project, anchors, observed_at)
@@ -176,8 +148,8 @@ def earlier(version: int, parent: Path) -> Path:
     """A folder with the migrations of an earlier program."""
     folder = parent / f"migrations-{version}"
     folder.mkdir()
-    for file in sorted(MIGRATIONS.glob("*.sql"))[:version]:
-        shutil.copy(file, folder)
+    for migration in packaged.applied(LOADED, version):
+        shutil.copy(migration.path, folder)
     return folder
 
 
@@ -190,7 +162,7 @@ def made(version: int, now: datetime) -> bytes:
         with database.write() as tx:
             for since, sql in DATA.items():
                 if since <= version:
-                    tx.connection.execute(sql if version < 9 else sql.replace("skipped)", "slow)"))
+                    tx.connection.execute(sql if version <= RELEASED else sql.replace("skipped)", "slow)"))
         database.close()
         return path.read_bytes()
 
@@ -306,7 +278,7 @@ def only(columns: set[str], rows: list[dict[str, Any]]) -> list[list[tuple[str, 
     return sorted(([(name, row[name]) for name in sorted(columns)] for row in rows), key=repr)
 
 
-@pytest.fixture(params=range(1, NEWEST + 1))
+@pytest.fixture(params=VERSIONS)
 def any_file(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Path:
     """A file of each schema, the newest included."""
     return at(request.param, tmp_path, clock)
@@ -335,6 +307,20 @@ def test_every_table_of_the_newest_schema_has_a_row_to_keep(tmp_path: Path, cloc
     assert [table for table, rows in content(path).items() if not rows] == []
 
 
+@pytest.mark.parametrize("version", range(RELEASED + 1, 37))
+def test_a_file_of_a_version_that_was_never_released_is_refused_and_left_as_it_is(
+    tmp_path: Path, clock: Clock, version: int
+) -> None:
+    path = at(RELEASED, tmp_path, clock)
+    connection = apsw.Connection(str(path))
+    connection.pragma("user_version", version)
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(Unavailable, match=f"schema version {version}, which was never released"):
+        Database(path, clock).open()
+    assert path.read_bytes() == before
+
+
 def test_a_file_of_the_newest_schema_is_left_as_it_is(tmp_path: Path, clock: Clock) -> None:
     path = at(NEWEST, tmp_path, clock)
     before = path.read_bytes()
@@ -345,7 +331,7 @@ def test_a_file_of_the_newest_schema_is_left_as_it_is(tmp_path: Path, clock: Clo
     assert database.files.copies() == []
 
 
-@pytest.mark.parametrize("version", [1, NEWEST // 2, NEWEST - 1])
+@pytest.mark.parametrize("version", VERSIONS[:-1])
 def test_a_checked_copy_of_the_earlier_file_lies_beside_it(
     tmp_path: Path, clock: Clock, version: int
 ) -> None:
@@ -373,7 +359,7 @@ def test_vectors_and_what_waits_for_one_stay_through_the_upgrade(any_file: Path,
 
 
 def test_an_upgrade_of_a_file_that_another_program_holds_waits_for_it(tmp_path: Path, clock: Clock) -> None:
-    path = at(5, tmp_path, clock)
+    path = at(RELEASED, tmp_path, clock)
     database = Database(path, clock)
     with Holder(path, "UPDATE memories SET importance = 1"), deadline.within(0.3), pytest.raises(Unavailable):
         database.open()
@@ -383,10 +369,7 @@ def test_an_upgrade_of_a_file_that_another_program_holds_waits_for_it(tmp_path: 
     database.close()
 
 
-# 0007
-
-
-@pytest.mark.parametrize("version", [2, 4, 5, 6])
+@pytest.mark.parametrize("version", [2, 4, 5])
 def test_the_turns_of_an_earlier_file_are_found_by_their_words(
     tmp_path: Path, clock: Clock, version: int
 ) -> None:
@@ -397,19 +380,6 @@ def test_the_turns_of_an_earlier_file_are_found_by_their_words(
     queue.warm_up()
     for query, expected in (("lighthouse", 1), ("sea", 1), ("兰花", 2), ("蘭花", 2)):
         assert [turn.id for turn, _ in turns.retrieve(query, 5, CLAUDE).turns] == [expected]
-    database.close()
-
-
-# 0008
-
-
-def test_what_lay_in_the_trash_of_an_earlier_file_can_be_brought_back(tmp_path: Path, clock: Clock) -> None:
-    database = Database(at(8, tmp_path, clock), clock)
-    with database.write() as tx:
-        deleted = tx.trash.find_last(Kind.TURN, 9)
-        assert deleted is not None
-        tx.trash.restore(deleted)
-        assert tx.value("SELECT message FROM turns WHERE id = 9") == "m"
     database.close()
 
 
@@ -440,13 +410,10 @@ def test_everything_of_an_earlier_file_can_be_deleted_and_brought_back(any_file:
     database.close()
 
 
-# 0009
-
-
 def test_triggers_that_were_skipped_or_failed_are_evaluated_after_the_upgrade(
     tmp_path: Path, clock: Clock, sqlite: Sqlite
 ) -> None:
-    path = at(5, tmp_path, clock)
+    path = at(RELEASED, tmp_path, clock)
     database = Database(path, clock)
     engine = Engine(Sandbox(), lambda one, other: None)
     service = LongTermService(database, engine, lambda: 0.5)
@@ -475,15 +442,12 @@ def test_triggers_that_were_skipped_or_failed_are_evaluated_after_the_upgrade(
 def test_an_earlier_program_refuses_an_upgraded_file_and_changes_nothing(
     tmp_path: Path, clock: Clock
 ) -> None:
-    path = at(5, tmp_path, clock)
+    path = at(RELEASED, tmp_path, clock)
     Database(path, clock).open()
     before = path.read_bytes()
     with pytest.raises(Unavailable, match=f"schema version {NEWEST}"):
-        Database(path, clock, earlier(5, tmp_path)).open()
+        Database(path, clock, earlier(RELEASED, tmp_path)).open()
     assert path.read_bytes() == before
-
-
-# 0010
 
 
 def test_what_was_deleted_from_an_earlier_file_is_overwritten_after_the_upgrade(
@@ -511,8 +475,6 @@ def test_what_was_deleted_from_an_earlier_file_is_overwritten_after_the_upgrade(
     database.close()
     assert b"old lighthouse" not in any_file.read_bytes()
 
-
-# projects
 
 FILED = """
     INSERT INTO memories (content, type, project)
@@ -553,7 +515,7 @@ NAMED = {
 """The name of each after the upgrade; None where it gets one with a number."""
 
 
-@pytest.mark.parametrize("version", range(2, PROJECTS))
+@pytest.mark.parametrize("version", range(2, RELEASED + 1))
 def test_each_owner_of_facts_and_turns_gets_a_name_of_its_own_and_loses_nothing(
     tmp_path: Path, clock: Clock, version: int
 ) -> None:
@@ -599,7 +561,7 @@ def by_id(rows: Content) -> list[dict[str, Any]]:
 def test_a_folder_finds_what_it_had_before_the_upgrade_also_with_a_remote(
     tmp_path: Path, clock: Clock
 ) -> None:
-    path = at(PROJECTS - 1, tmp_path, clock)
+    path = at(RELEASED, tmp_path, clock)
     connection = apsw.Connection(str(path))
     connection.execute(FILED)
     connection.close()
@@ -619,31 +581,10 @@ def test_a_folder_finds_what_it_had_before_the_upgrade_also_with_a_remote(
     database.close()
 
 
-def test_a_turn_in_the_trash_comes_back_into_its_project(tmp_path: Path, clock: Clock) -> None:
-    path = at(PROJECTS - 1, tmp_path, clock)
-    connection = apsw.Connection(str(path))
-    connection.execute(
-        """
-        INSERT INTO facts (scope, owner, key, value) VALUES ('project', '/home/me/app', 'k', '1');
-        UPDATE trash SET parts = json_set(parts, '$.turns[0].project', '/home/me/app');
-        """
-    )
-    connection.close()
-    database = Database(path, clock)
-    with database.write() as tx:
-        deleted = tx.trash.find_last(Kind.TURN, 9)
-        assert deleted is not None
-        tx.trash.restore(deleted)
-        assert tx.value("SELECT project FROM turns WHERE id = 9") == "app"
-
-
-# 0015
-
-
 def test_the_turns_of_an_earlier_file_are_embedded_anew_by_summary_and_message(
     tmp_path: Path, clock: Clock
 ) -> None:
-    path = at(14, tmp_path, clock)
+    path = at(RELEASED, tmp_path, clock)
     vectors(path)
     database, embedder = Database(path, clock), HashingEmbedder()
     queue = EmbeddingQueue(database, lambda known: embedder, lambda space: embedder, clock)
@@ -657,11 +598,8 @@ def test_the_turns_of_an_earlier_file_are_embedded_anew_by_summary_and_message(
     database.close()
 
 
-# 0027
-
-
 def test_a_briefing_of_an_earlier_file_knows_what_its_facts_are_about(tmp_path: Path, clock: Clock) -> None:
-    path = at(TOPICS - 1, tmp_path, clock)
+    path = at(RELEASED, tmp_path, clock)
     connection = apsw.Connection(str(path))
     connection.execute(
         """
@@ -678,24 +616,4 @@ def test_a_briefing_of_an_earlier_file_knows_what_its_facts_are_about(tmp_path: 
         found = [fact.key for fact in tx.facts.select([*leading.ids, *leading.older])]
     assert found == ["current.task", "project.about", "note.k", "current.step"]
     assert (leading.number, leading.older_number) == (4, 1)
-    database.close()
-
-
-def test_what_is_somebodys_own_has_its_writer_and_a_shared_fact_is_shown_with_one(
-    tmp_path: Path, clock: Clock
-) -> None:
-    path = at(WRITERS - 1, tmp_path, clock)
-    connection = apsw.Connection(str(path))
-    for key, by in (("one", "ada (Claude)"), ("two", "Claude"), ("three", "ada"), ("four", "adam (Claude)")):
-        connection.execute(
-            "INSERT INTO facts (scope, key, value, updated_by) VALUES ('shared', ?, '1', ?)", (key, by)
-        )
-    connection.close()
-    database = Database(path, clock)
-    with database.read() as tx:
-        assert set(tx.rows("SELECT person, writer FROM memories")) == {(None, None), ("ada", "ada")}
-        shown = dict(tx.rows("SELECT key, writer FROM facts WHERE scope = 'shared'"))
-        assert shown == {"one": "ada", "two": None, "three": "ada", "four": None}
-        assert tx.rows("SELECT DISTINCT writer FROM fact_history WHERE scope = 'shared'") == [(None,)]
-        assert tx.rows("SELECT writer FROM fact_history WHERE owner LIKE 'ada%'") == [("ada",)]
     database.close()
