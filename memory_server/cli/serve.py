@@ -11,7 +11,7 @@ from functools import partial
 
 import anyio
 
-from memory_server import defaults
+from memory_server import defaults, installation
 from memory_server.engine import arenas
 from memory_server.engine.sessions import Sessions
 from memory_server.front.main import Front
@@ -33,7 +33,8 @@ def serve(settings: Settings, front: Front | None = None) -> None:
     """
     arenas.keep_few()
     if settings.http is not None:
-        from memory_server.cli.serve_http import serve_http
+        with installation.needs("http", "Serving over HTTP"):
+            from memory_server.cli.serve_http import serve_http
 
         serve_http(settings)
         return

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from memory_server import installation
 from memory_server.cli import options, output
 from memory_server.cli.listening import listen
 from memory_server.cli.opened import caller as person
@@ -37,7 +38,8 @@ def view_command(settings: Settings, port: int, opens: bool) -> None:
 
     It prints an address that works once, and only on this machine. With --read-only nothing can be changed.
     """
-    from memory_server.web.serving import serve  # a web server, which the help does without
+    with installation.needs("view", "A look at the memory in a browser"):
+        from memory_server.web.serving import serve  # a web server, which the help does without
 
     with opened(settings, makes=not settings.read_only) as services, ExitStack() as stack:
         services.start()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from memory_server import installation
 from memory_server.domain.embedding import Space, Vector
 from memory_server.embedding.chinese import understands_chinese
 from memory_server.embedding.compat import hub_commit
@@ -134,7 +135,7 @@ def _library(name_or_path: str, role: str) -> ModuleType:
     except ImportError as error:
         raise Unavailable(
             f"The {role} {name_or_path!r} needs sentence-transformers, which cannot be imported ({error}).",
-            Mend.INSTALL_SENTENCE_TRANSFORMERS,
+            installation.mend("sentence-transformers"),
         ) from error
     return library
 

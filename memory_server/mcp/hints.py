@@ -66,11 +66,10 @@ WORDS = {
     "MEMORY_SERVER_RERANKER_KEY, and that it runs.",
     Mend.MEND_DICTIONARY: "The user can correct the file of --dictionary (a line: WORD, WORD WEIGHT or WORD WEIGHT "
     "TAG) or of --stop-words (a line: a word).",
-    Mend.INSTALL_POSTGRES: 'The user can install it: pip install "memory-server[postgres]".',
+    Mend.INSTALL_EXTRA: "The user can install it with: {command}",
     Mend.INSTALL_ENGINE: "The user can install it: pip install quickjs-ng. For macOS on Intel it has no wheel: pip "
     "compiles it there, which needs the command line tools of Xcode.",
     Mend.REINSTALL_ENGINE: "The user can install it again: pip uninstall quickjs-ng, then pip install quickjs-ng.",
-    Mend.INSTALL_SENTENCE_TRANSFORMERS: 'The user can install it: pip install "memory-server[sentence-transformers]".',
     Mend.COPY_AGAIN: "The user can run `memory-server copy` again: it goes on.",
     Mend.EMPTY_TARGET: "The user can name another target of `memory-server copy`.",
     Mend.MEND_SOURCE: "The user can change that row in the source of the copy.",

@@ -23,9 +23,6 @@ CONTEXT = click.Context(program, info_name="memory-server")
 NAMES = program.list_commands(CONTEXT)
 
 OF_THE_COMMAND_LINE = (
-    "rich",
-    "pygments",
-    "markdown_it",
     "memory_server.cli.program",
     "memory_server.cli.output",
 )
@@ -34,7 +31,6 @@ HEAVY = (
     "onnxruntime",
     "jieba",
     "mcp",
-    "rich",
 )
 
 

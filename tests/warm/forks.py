@@ -24,8 +24,8 @@ import memory_server
 LEFT_OUT = "memory_server.triggers.javascript.worker"  # a program of its own
 LATE = (
     "anyio._backends._asyncio", "click._textwrap", "encodings.utf_8_sig", "numpy.ma", "rapidfuzz", "re2",
-    "rich.console", "rich.logging", "rich.table", "uvicorn.lifespan.off", "uvicorn.lifespan.on",
-    "uvicorn.loops.auto", "uvicorn.protocols.http.auto", "uvicorn.protocols.websockets.auto",
+    "uvicorn.lifespan.off", "uvicorn.lifespan.on", "uvicorn.loops.auto", "uvicorn.protocols.http.auto",
+    "uvicorn.protocols.websockets.auto",
 )  # fmt: skip
 """What libraries import only when they are used."""
 

@@ -1,21 +1,13 @@
 """The command that starts this very program: its absolute path."""
 
-import json
 import os
-import shlex
-import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import metadata, util
 from pathlib import Path
 
 from memory_server.errors import Invalid
-
-EXTRAS = {"postgres": "psycopg", "sentence-transformers": "sentence_transformers"}
-"""The extras of the package, and the module that each brings."""
-
+from memory_server.installation import requirement, shell, will_be_removed
 
 FEW = ("--toolsets", "core")
 """Lists few tools."""
@@ -61,32 +53,8 @@ def lasting_program(flags: Sequence[str]) -> Launch:
     installer = ["uv", "tool", "install"] if os.environ.get("UV") else ["pipx", "install"]
     raise Invalid(
         f"This program runs from {folder}, which will be removed, and clients would not find it any more. Install it "
-        f"with `{shell([*installer, _requirement()])}`, then repeat the command with the installed program."
+        f"with `{shell([*installer, requirement()])}`, then repeat the command with the installed program."
     )
-
-
-def will_be_removed(folder: Path) -> bool:
-    """True in a cache, which has a tag or the usual name, and among temporary files, unless the home is there too."""
-    temporary = Path(tempfile.gettempdir()).resolve()
-    if any(parent.name == ".cache" or (parent / "CACHEDIR.TAG").exists() for parent in folder.parents):
-        return True
-    return temporary in folder.parents and temporary not in Path.home().resolve().parents
-
-
-def _requirement() -> str:
-    """The package as it is installed here: its extras, and its place where it is not of an index."""
-    package = next(iter(metadata.distributions(name="memory-server")), None)
-    origin = json.loads((package and package.read_text("direct_url.json")) or "{}")
-    extras = ",".join(extra for extra, module in EXTRAS.items() if util.find_spec(module))
-    name = f"memory-server[{extras}]" if extras else "memory-server"
-    if "vcs_info" in origin:
-        return f"{name} @ {origin['vcs_info']['vcs']}+{origin['url']}@{origin['vcs_info']['commit_id']}"
-    return f"{name} @ {origin['url']}" if origin else name
-
-
-def shell(words: Sequence[str]) -> str:
-    """The words as one line for the shell of this system."""
-    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
 
 
 def is_ours(command: str) -> bool:
