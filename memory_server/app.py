@@ -26,6 +26,7 @@ from memory_server.services.calls import CallService, Counted
 from memory_server.services.changes import ChangeService
 from memory_server.services.completing import CompletionService
 from memory_server.services.coverage import stored_coverage
+from memory_server.services.daily_backups import DailyBackups
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.erasure import ErasureService
 from memory_server.services.facts import FactService
@@ -219,6 +220,11 @@ class Services:
         self.merges = MergeService(database, self.imports, clock)
         self.forgetting = ForgettingService(database)
         self.erasure = ErasureService(database)
+        self.daily_backups = (
+            DailyBackups(settings.db, self.backup, self.erasure.erase_now, clock)
+            if isinstance(settings.db, Path) and not settings.no_backups
+            else None
+        )
 
     def _jobs(self, segmenter: JiebaSegmenter) -> list[Job]:
         settings, database, queue = self.settings, self.database, self.queue
@@ -228,6 +234,11 @@ class Services:
             *self._jobs_of_settings(),
             *([] if settings.read_only else jobs.that_find(self.projects, settings.here)),
             *(jobs.that_write_back(self.corrections) if self.writes_back else []),
+            *(
+                []
+                if self.daily_backups is None or settings.read_only
+                else jobs.that_back_up(self.daily_backups)
+            ),
             *jobs.that_count(database, self.calls),
             *jobs.that_tidy(self.facts, self.short_term, self.calls, self.forgetting, self.erasure),
             *jobs.that_learn(database, queue, self.recall, self.learning, not settings.no_digests),

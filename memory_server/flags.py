@@ -12,7 +12,7 @@ HERE: Mapping[str, str] = os.environ
 SERVE = "serve"
 
 SWITCHES = frozenset(
-    "read_only allow_secrets no_digests no_learning no_token_vectors no_early_answers audit_required".split()
+    "read_only allow_secrets no_backups no_digests no_learning no_token_vectors no_early_answers audit_required".split()
 )
 """The settings whose flag has no value."""
 

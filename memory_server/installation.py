@@ -1,4 +1,4 @@
-"""How this program was installed: which extras are here, and the line for a shell that adds one."""
+"""Tells how this program was installed: which extras are here, and the line for a shell that adds one."""
 
 import json
 import os
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_server.errors import Hint, Mend, Unavailable
+from memory_server.flags import HERE
 
 NAME = "memory-server"
 """The name of the distribution."""
@@ -66,17 +67,19 @@ def shell(words: Sequence[str]) -> str:
 
 def _installs(extra: str) -> list[str]:
     """Return the command of the installer that made this environment."""
-    environment, wanted = Path(sys.prefix), requirement(extra)
+    environment, package = Path(sys.prefix), requirement(extra)
     if (environment / "uv-receipt.toml").exists():
-        return ["uv", "tool", "install", "--force", wanted]
+        return ["uv", "tool", "install", "--force", package]
     if (environment / "pipx_metadata.json").exists():
-        return ["pipx", "install", "--force", wanted]
-    if will_be_removed(environment.resolve()) and os.environ.get("UV"):
-        return ["uvx", "--from", wanted, NAME]
-    named = ["-e", _folder() + _extras([extra])] if _origin().get("dir_info", {}).get("editable") else [wanted]
+        return ["pipx", "install", "--force", package]
+    if will_be_removed(environment.resolve()) and HERE.get("UV"):
+        return ["uvx", "--from", package, NAME]
+    target = (
+        ["-e", _folder() + _extras([extra])] if _origin().get("dir_info", {}).get("editable") else [package]
+    )
     if util.find_spec("pip") is None:
-        return ["uv", "pip", "install", "--python", sys.executable, *named]
-    return [sys.executable, "-m", "pip", "install", *named]
+        return ["uv", "pip", "install", "--python", sys.executable, *target]
+    return [sys.executable, "-m", "pip", "install", *target]
 
 
 def _folder() -> str:
@@ -98,6 +101,6 @@ def _origin() -> dict[str, Any]:
     """Return what the installer has noted of the place of the package; nothing where it is of an index."""
     from importlib import metadata
 
-    package = next(iter(metadata.distributions(name=NAME)), None)
-    origin: dict[str, Any] = json.loads((package and package.read_text("direct_url.json")) or "{}")
+    distribution = next(iter(metadata.distributions(name=NAME)), None)
+    origin: dict[str, Any] = json.loads((distribution and distribution.read_text("direct_url.json")) or "{}")
     return origin

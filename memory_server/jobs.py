@@ -8,6 +8,7 @@ from memory_server.nlp import Segmenter
 from memory_server.project import Project
 from memory_server.services.background import Job
 from memory_server.services.calls import CallService
+from memory_server.services.daily_backups import DailyBackups
 from memory_server.services.dictionary import DictionaryService
 from memory_server.services.digests import DigestService
 from memory_server.services.embedding_queue import EmbeddingQueue
@@ -50,6 +51,9 @@ DIGESTING = 3600.0
 
 ASKING_AGAIN = 30.0
 """Seconds between two looks whether something stored since answers an open question."""
+
+BACKING_UP = 3600.0
+"""Seconds between two looks whether the backup of today is there."""
 
 KEEPING_COUNTS = 60.0
 """Seconds between two times that the counts of calls go into the file: a process that is killed loses so many."""
@@ -115,6 +119,11 @@ def that_tidy(
         Job("erase what was deleted", erasure.erase_at_rest, LOOK, LOOK, shared=True),
         Job("clean up short-term memories", partial(clean_up, short_term, calls), CLEANUP, LOOK, shared=True),
     ]
+
+
+def that_back_up(backups: DailyBackups) -> list[Job]:
+    """Return the job that makes a backup each day."""
+    return [Job("back up", backups.make_due, BACKING_UP, CLEANUP)]
 
 
 def that_write_back(corrections: CorrectionService) -> list[Job]:

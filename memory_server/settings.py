@@ -172,6 +172,10 @@ class Settings(BaseSettings):
         default=False,
         description="Make no digests of observations and turns that have faded.",
     )
+    no_backups: bool = Field(
+        default=False,
+        description="Make no backup of the file each day.",
+    )
     no_learning: bool = Field(
         default=False,
         description="Learn nothing from what sessions use and ask in vain, and use nothing of what was learnt.",

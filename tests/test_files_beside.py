@@ -110,8 +110,7 @@ def test_an_empty_file_is_not_backed_up_over_an_older_backup(
         assert printed.out == ""
         assert printed.err == (
             f"memory-server: The database {path} has 0 bytes. Beside it lie: memory.db.backup. Copy the file away, "
-            "then restore a backup. Without one, the .recover command of the sqlite3 program saves what can still "
-            "be read.\n"
+            "then restore a backup. Without one, `memory-server rescue FILE` saves what can still be read.\n"
         )
     assert path.stat().st_size == 0
     assert target.read_bytes() == older

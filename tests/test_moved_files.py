@@ -274,8 +274,8 @@ async def test_a_file_that_is_emptied_is_not_filled_anew_and_each_answer_says_wh
         assert told == {
             f"The database {server.db} was emptied by another program while it was open. "
             "The file that is there now cannot be used: it has 0 bytes. Beside it lie: memory.db.backup. "
-            "Nothing was written. Tell the user: copy the file away, then restore a backup. Without one, the .recover "
-            "command of the sqlite3 program saves what can still be read."
+            "Nothing was written. Tell the user: copy the file away, then restore a backup. Without one, "
+            "`memory-server rescue FILE` saves what can still be read."
         }
         assert server.db.stat().st_size == 0
         shutil.copyfile(server.folder / "memory.db.backup", server.db)

@@ -14,6 +14,7 @@ from memory_server.domain.changed_ground import ChangedGround
 from memory_server.domain.edge import Edge
 from memory_server.domain.fact import Fact, FactChange
 from memory_server.domain.long_term import LongTermMemory, Wake
+from memory_server.domain.lost_rows import LostRows
 from memory_server.domain.memory import Memory
 from memory_server.domain.outside import Waiting
 from memory_server.domain.project import Listed
@@ -160,6 +161,16 @@ class DoctorAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class RescueAnswer:
+    """`rows` and `left_out` count by table; a loss is not `certain` where some of its ids may have had no row."""
+
+    file: str
+    rows: dict[str, int]
+    lost: Sequence[LostRows]
+    left_out: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class StatedToken:
     token: Token
     state: State
@@ -255,6 +266,7 @@ LINES = {
             "edge.source edge.relation edge.target edge.strength since=edge.valid_from other=other_text",
         ),
         Answer(StatedTrigger, "memory.name memory.prompt memory.trigger state", _STATED),
+        Answer(LostRows, "table ids certain"),
         Answer(StatedToken, _TOKEN, "token.created_at token.expires_at token.last_used"),
         Answer(ShownMemory, _KIND, _WHOLE, "earlier history edges"),
         Answer(ShownFact, _KIND, "fact history"),

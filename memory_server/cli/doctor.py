@@ -66,7 +66,7 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
     from memory_server.mcp import listed  # 1 s, which the help does without
 
     settings = services.settings
-    health = services.health.check()
+    health, backups = services.health.check(), services.daily_backups
     coverage, hooks, clients = health.coverage, journal.read(settings.db), status.statuses()
     written = sorted({str(Path(file).parent) for file in services.corrections.files()})
     unordered = services.reranking.check() if services.reranking.is_on else None
@@ -78,6 +78,7 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
             for problem in (coverage.problem, unordered, health.asleep)
             if problem
         ),
+        *filter(None, [backups.problem() if backups else None]),
         *(f"the last hook that failed: {line}" for line in hooks.failures[-1:]),
         *(client.problem for client in clients if client.problem),
         *(f"{refusal.where}: {refusal.why}" for refusal in services.corrections.refused()),
@@ -98,6 +99,7 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
         "engine": _engine(settings),
         "deleted": _TO_ERASE if health.to_erase else "all overwritten",
         **({"clock": health.clock} if health.clock else {}),
+        "backups": backups.report() if backups else "none are made by themselves",
         "copies": ", ".join(health.copies) or "none",
         **({"rescued": f"{', '.join(health.rescues)}. {_RESCUED}"} if health.rescues else {}),
         "problems": "none" if not problems else f"{len(problems)}",

@@ -15,8 +15,8 @@ LEAST = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """How a column stands: its title and style. `fills`: it takes what the others leave."""
+class GridColumn:
+    """The look of a column: its title and style. `fills`: it takes what the others leave."""
 
     title: str
     style: str = ""
@@ -33,23 +33,23 @@ def cut(text: str, columns: int) -> str:
     """Return the text, or its beginning and a sign that it goes on, in at most so many columns."""
     if width(text) <= columns:
         return text
-    kept, used = 0, 1
+    end, used = 0, 1
     for letter in text:
         used += width(letter)
         if used > columns:
             break
-        kept += 1
-    return text[:kept] + "…"
+        end += 1
+    return text[:end].rstrip() + "…"
 
 
-def lines(layouts: Sequence[Layout], rows: Sequence[Sequence[str]], screen: int) -> Iterator[str]:
+def lines(layouts: Sequence[GridColumn], rows: Sequence[Sequence[str]], screen: int) -> Iterator[str]:
     """Yield the lines of a table of at most `screen` columns."""
     columns = list(zip([layout.title for layout in layouts], *rows, strict=True))
     widths = [max(map(width, cells)) for cells in columns]
     fixed = [at for at, layout in enumerate(layouts) if not layout.fills]
     filling = [at for at, layout in enumerate(layouts) if layout.fills]
-    rest = screen - sum(widths[at] for at in fixed) - len(GAP) * (len(layouts) - 1)
-    share = rest // len(filling) if filling else 0
+    space = screen - sum(widths[at] for at in fixed) - len(GAP) * (len(layouts) - 1)
+    share = space // len(filling) if filling else 0
     if any(widths[at] > share < LEAST for at in filling):
         for row in rows:
             yield from _below(layouts, row, fixed, filling, screen)
@@ -57,7 +57,7 @@ def lines(layouts: Sequence[Layout], rows: Sequence[Sequence[str]], screen: int)
     for at in filling:
         widths[at] = min(widths[at], share)
     _narrow(widths, screen)
-    titles = [Layout(layout.title, "bold", right=layout.right) for layout in layouts]
+    titles = [GridColumn(layout.title, "bold", right=layout.right) for layout in layouts]
     yield _line(titles, [layout.title for layout in layouts], widths)
     for row in rows:
         yield _line(layouts, row, widths)
@@ -69,23 +69,29 @@ def _narrow(widths: list[int], screen: int) -> None:
         widths[widths.index(max(widths))] -= 1
 
 
-def _line(layouts: Sequence[Layout], row: Sequence[str], widths: Sequence[int]) -> str:
+def _line(layouts: Sequence[GridColumn], row: Sequence[str], widths: Sequence[int]) -> str:
     cells = []
     for layout, cell, columns in zip(layouts, row, widths, strict=True):
         text = cut(cell, columns)
         space = " " * (columns - width(text))
-        cells.append(space + painted(text, layout.style) if layout.right else painted(text, layout.style) + space)
+        cells.append(
+            space + painted(text, layout.style) if layout.right else painted(text, layout.style) + space
+        )
     return GAP.join(cells).rstrip()
 
 
 def _below(
-    layouts: Sequence[Layout], row: Sequence[str], fixed: Sequence[int], filling: Sequence[int], screen: int
+    layouts: Sequence[GridColumn],
+    row: Sequence[str],
+    fixed: Sequence[int],
+    filling: Sequence[int],
+    screen: int,
 ) -> Iterator[str]:
     """Yield the lines of a row on a narrow screen: the short cells, then each text below them."""
     short = [at for at in fixed if row[at]]
     widths = [width(row[at]) for at in short]
     _narrow(widths, screen)
-    yield _line([Layout("", layouts[at].style) for at in short], [row[at] for at in short], widths)
+    yield _line([GridColumn("", layouts[at].style) for at in short], [row[at] for at in short], widths)
     for at in filling:
         if row[at]:
             yield GAP + painted(cut(row[at], screen - len(GAP)), layouts[at].style)

@@ -45,8 +45,8 @@ WORDS = {
     Mend.FREE_IDS: "Note what that row says, then run in the sqlite3 program: DELETE FROM {table} WHERE id = {id}; "
     "DELETE FROM sqlite_sequence WHERE name = '{table}'",
     Mend.REMOVE_FOREIGN_SQL: "`memory-server doctor --fix` removes it.",
-    Mend.RESTORE: "Copy the file away, then restore a backup. Without one, the .recover command of the sqlite3 program "
-    "saves what can still be read.",
+    Mend.RESTORE: "Copy the file away, then restore a backup. Without one, `memory-server rescue FILE` saves what can "
+    "still be read.",
     Mend.USE_SAME_EMBEDDER: "Use the same --embedder as the assistant that chose it.",
     Mend.USE_ANOTHER_EMBEDDER: "With --embedder, name a sentence-transformers folder, a model that has been "
     "downloaded, or another embedder.",

@@ -1,7 +1,6 @@
 """Prints answers: tables and colours on a terminal, plain lines in a pipe, JSON where it is asked for."""
 
 import json
-import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -14,6 +13,7 @@ import click
 from memory_server.cli import grid, terminal
 from memory_server.cli.hints import WORDS
 from memory_server.errors import Problem, told
+from memory_server.flags import HERE
 from memory_server.language.text import visible, width
 
 Row = TypeVar("Row")
@@ -103,7 +103,7 @@ def table(columns: Columns[Row], rows: Iterable[Row]) -> None:
         return
     if not cells:
         return
-    layouts = [grid.Layout(column.title, column.style, column.fills, column.right) for column in columns]
+    layouts = [grid.GridColumn(column.title, column.style, column.fills, column.right) for column in columns]
     if not has_colours():
         layouts = [replace(layout, style="") for layout in layouts]
     for line in grid.lines(layouts, cells, screen()):
@@ -120,8 +120,8 @@ def has_colours() -> bool:
     """True where styles are shown, bold and dim ones too: on a terminal, unless NO_COLOR is set."""
     client = terminal.client()
     if client is not None:
-        return client.colors
-    return on_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        return client.colors and client.width is not None
+    return on_terminal() and not HERE.get("NO_COLOR") and HERE.get("TERM") != "dumb"
 
 
 def _styled(text: str, style: str) -> str:

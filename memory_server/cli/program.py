@@ -52,6 +52,7 @@ VERBS: dict[str, dict[str, str]] = {
         "doctor": "doctor",
         "backup": "backup",
         "restore": "restore",
+        "rescue": "rescue",
         "compact": "file",
         "import": "importing",
         "export": "exporting",
@@ -79,7 +80,7 @@ MEANT = {
     "ls": "list", "newest": "list",
     "update": "edit", "change": "edit", "history": "log", "changes": "log",
     "revert": "undo", "check": "doctor", "health": "doctor", "status": "stats", "count": "stats",
-    "vacuum": "compact", "migrate": "copy", "clone": "copy",
+    "recover": "rescue", "repair": "rescue", "vacuum": "compact", "migrate": "copy", "clone": "copy",
     "connect": "install", "tokens": "token", "user": "token", "start": "serve", "run": "serve",
 }  # fmt: skip
 """Words that people type, each with the command that does it."""

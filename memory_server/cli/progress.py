@@ -67,8 +67,8 @@ def _far(done: int, total: int | None, passed: float, unit: int | None) -> str:
     rate = done / passed
     size, name = (1, "") if unit is None else (MEGABYTE / unit, " MB")
     whole = "" if total is None else f"/{total / size:.0f}"
-    rest = "" if total is None or not rate else f"  {(total - done) / rate:,.0f} s left"
-    return f"{done / size:.0f}{whole}{name}  {rate / size:,.0f}{name} a second{rest}"
+    remaining = "" if total is None or not rate else f"  {(total - done) / rate:,.0f} s left"
+    return f"{done / size:.0f}{whole}{name}  {rate / size:,.0f}{name} a second{remaining}"
 
 
 def _unseen(_done: int, _total: int | None = None) -> None:

@@ -49,8 +49,8 @@ WORDS = {
     Mend.FREE_IDS: "The user can note what that row says, then run in the sqlite3 program: "
     "DELETE FROM {table} WHERE id = {id}; DELETE FROM sqlite_sequence WHERE name = '{table}'",
     Mend.REMOVE_FOREIGN_SQL: "The user can remove it with `memory-server doctor --fix`.",
-    Mend.RESTORE: "Tell the user: copy the file away, then restore a backup. Without one, the .recover command of the "
-    "sqlite3 program saves what can still be read.",
+    Mend.RESTORE: "Tell the user: copy the file away, then restore a backup. Without one, `memory-server "
+    "rescue FILE` saves what can still be read.",
     Mend.USE_SAME_EMBEDDER: "The user can start memory-server with the same --embedder as the other window.",
     Mend.USE_ANOTHER_EMBEDDER: "The user can start memory-server with --embedder and a sentence-transformers folder, "
     "a model that has been downloaded, or another embedder.",

@@ -110,11 +110,12 @@ class DatabaseFiles:
         for copy in copies:
             if copy not in last:
                 copy.unlink(missing_ok=True)
-        return tuple(
+        staying = (
             str(path)
             for path in self._left_over()
             if files.RESCUED in path.name or files.is_temporary(path) or path in last
         )
+        return (*staying, *([] if self._path is None else files.daily_backups(self._path)))
 
     def _last(self, copies: list[Path]) -> list[Path]:
         """Return the copies that may hold the only rest of their content: all, where the file cannot be read."""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from memory_server.call import deadline
 from memory_server.errors import Mend, Unavailable
+from memory_server.storage.files import DAILY
 
 BEFORE = ".before-"
 """What stands between the name of a database and the version before which a copy of it was made."""
@@ -127,6 +128,13 @@ def left_over(path: Path) -> list[Path]:
             if not candidate.is_symlink()
         }
     )
+
+
+def daily_backups(path: Path) -> list[str]:
+    """Return a pattern for the backups that were made by themselves; nothing where there is none."""
+    pattern = f"{glob.escape(path.stem)}{DAILY}*{glob.escape(path.suffix)}"
+    folder = path.parent / "backups"
+    return [str(folder / f"{path.stem}{DAILY}*{path.suffix}")] if any(folder.glob(pattern)) else []
 
 
 def is_temporary(path: Path) -> bool:

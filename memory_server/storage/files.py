@@ -3,6 +3,9 @@
 from collections.abc import Callable
 from typing import Protocol
 
+DAILY = "-daily-"
+"""What stands between the name of a database and the day of a backup that was made by itself."""
+
 
 class Files(Protocol):
     """Checks, mends and removes files. Only `drop_copies` and `removal` use the database too."""
@@ -38,8 +41,8 @@ class Files(Protocol):
 
         With a moment only those that are older, after a check that the database itself is sound. A copy stays if it
         may hold the only rest of its content. Returns the paths of the files that stay and may hold erased text:
-        rescues are the user's. Copies hold the memories of all people: for a person nothing is removed and no path
-        returned; the copies go when they are old.
+        rescues are the user's, and so are the backups of each day, for which one path stands. Copies hold the
+        memories of all people: for a person nothing is removed and no path returned; the copies go when they are old.
         """
         ...
 

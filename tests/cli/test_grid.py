@@ -3,17 +3,23 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_server.cli.grid import LEAST, Layout, cut, lines
+from memory_server.cli.grid import LEAST, GridColumn, cut, lines
 from memory_server.language.text import width
 
-LAYOUTS = (Layout("id"), Layout("score", right=True), Layout("when"), Layout("type"), Layout("text", fills=True))
+LAYOUTS = (
+    GridColumn("id"),
+    GridColumn("score", right=True),
+    GridColumn("when"),
+    GridColumn("type"),
+    GridColumn("text", fills=True),
+)
 TEXT = "The staging database listens on port 5433 since the move of March"
 ROW = ("m1", "0.91", "2026-03-14 09:26", "observation", TEXT)
 
 
 def test_on_a_wide_screen_a_row_is_a_line() -> None:
     title, row = lines(LAYOUTS, [ROW], 80)
-    assert title.split() == [layout.title for layout in LAYOUTS] or "\x1b[1m" in title
+    assert title.count("\x1b[1m") == len(LAYOUTS)
     assert row == f"m1   0.91  2026-03-14 09:26  observation  {TEXT[:36]}…"
 
 
@@ -25,7 +31,7 @@ def test_at_46_columns_the_text_stands_below_the_other_cells() -> None:
 
 
 def test_a_short_text_stays_beside_the_others_on_a_narrow_screen() -> None:
-    shown = list(lines((Layout("id"), Layout("text", fills=True)), [("m1", "noon"), ("m2", "")], 12))
+    shown = list(lines((GridColumn("id"), GridColumn("text", fills=True)), [("m1", "noon"), ("m2", "")], 12))
     assert shown[1:] == ["m1  noon", "m2"]
 
 
@@ -39,7 +45,7 @@ def test_a_chinese_text_is_cut_between_letters() -> None:
     st.integers(8, 120),
 )
 def test_no_line_is_wider_than_the_screen(rows: list[tuple[str, str]], screen: int) -> None:
-    shown = list(lines((Layout(""), Layout("", fills=True)), rows, screen))
+    shown = list(lines((GridColumn(""), GridColumn("", fills=True)), rows, screen))
     assert max(map(width, shown), default=0) <= screen
     if screen > LEAST + 40:
         assert len(shown) == len(rows) + 1

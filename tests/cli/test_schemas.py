@@ -38,6 +38,7 @@ ANSWERS: dict[str, tuple[Any, list[list[str]]]] = {
     "stats": (answers.StatsAnswer, [["stats"]]),
     "calls": (answers.CallsAnswer, [["stats", "--calls"]]),
     "tokens": (answers.TokensAnswer, [["token", "list"]]),
+    "rescue": (answers.RescueAnswer, [["rescue", "{db}"]]),
     "doctor": (answers.DoctorAnswer, [["doctor"]]),
 }
 """What each command prints, and calls of it on a file with something of every kind."""
@@ -71,7 +72,8 @@ async def test_what_each_command_prints_fits_its_schema(
         await call(client, "delete_memory", key="gone")
     for name, (_, commands) in ANSWERS.items():
         for command in commands:
-            jsonschema.validate(terminal(*command, "--json").json, written(name))
+            words = [word.format(db=server.db) for word in command]
+            jsonschema.validate(terminal(*words, "--json").json, written(name))
 
 
 if __name__ == "__main__":

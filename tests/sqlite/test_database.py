@@ -329,7 +329,7 @@ def test_a_damaged_file_says_how_to_rescue_it(tmp_path: Path, clock: Clock) -> N
         texts(broken)
     assert error.value.problem.hints == (Hint(Mend.RESTORE),)
     for words in (for_models.WORDS, for_people.WORDS):
-        assert "restore a backup. Without one, the .recover command" in words[Mend.RESTORE]
+        assert "restore a backup. Without one, `memory-server rescue FILE`" in words[Mend.RESTORE]
     broken.close()
 
 

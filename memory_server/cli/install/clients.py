@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memory_server.cli.install.launch import Launch, shell
+from memory_server.cli.install.launch import Launch
 from memory_server.cli.install.opencode import is_plugin, plugin
 from memory_server.cli.install.parts import (
     NAME,
@@ -26,6 +26,7 @@ from memory_server.cli.install.parts import (
     hooks,
 )
 from memory_server.hook.event import GEMINI, Name
+from memory_server.installation import shell
 
 TIMEOUT = 10
 """Seconds that a client waits for a hook, which needs a fraction of one."""

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from itertools import compress, dropwhile
 from pathlib import Path
 
+from memory_server import installation
 from memory_server.cli.install import files
 from memory_server.cli.install.clients import EVERY, Client, clients
-from memory_server.cli.install.launch import lasting_program, this_program, will_be_removed
+from memory_server.cli.install.launch import lasting_program, this_program
 from memory_server.cli.install.parts import InstallPart, JsonHook, OwnFile, ServerEntry
 
 
@@ -68,7 +69,7 @@ def _problem(client: Client, words: list[str]) -> str | None:
         return None
     if not program.exists():
         return f"{client.title} starts {program}, which does not exist"
-    removed = will_be_removed(program.parent.parent)
+    removed = installation.will_be_removed(program.parent.parent)
     return f"{client.title} starts {program}, which will be removed" if removed else None
 
 
