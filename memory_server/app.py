@@ -24,6 +24,7 @@ from memory_server.services.background import Background, Job
 from memory_server.services.by_meaning import ByMeaning
 from memory_server.services.calls import CallService, Counted
 from memory_server.services.changes import ChangeService
+from memory_server.services.changing import ChangeManyService
 from memory_server.services.completing import CompletionService
 from memory_server.services.coverage import stored_coverage
 from memory_server.services.daily_backups import DailyBackups
@@ -212,6 +213,7 @@ class Services:
         self.tokens = TokenService(database, os.urandom)
         self.health = HealthService(database, queue, self.triggers[0].judge)
         self.forgets = ForgetManyService(database)
+        self.changing = ChangeManyService(database, settings.allow_secrets)
         self.imports = ImportService(database, queue, self.triggers[0], settings.allow_secrets)
         self.corrections = CorrectionService(database)
         self.following = FollowingService(self.imports, self.corrections)

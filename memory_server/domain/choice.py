@@ -31,7 +31,12 @@ class Choice:
             "since": self.since,
         }
         parts = [f"{name} {value}" for name, value in conditions.items() if value is not None]
-        return ", ".join([*parts, *(f"{kind.value} {first}..{last}" for kind, first, last in self.ranges)])
+        return ", ".join([*parts, *map(_range, self.ranges)])
+
+
+def _range(ends: tuple[Kind, int, int]) -> str:
+    kind, first, last = ends
+    return f"{kind.value} {first}" if first == last else f"{kind.value} {first}..{last}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memory_server.domain import fact_text, ranking
+from memory_server.domain import fact_text, ranking, trust
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.fact import Fact, Scope
@@ -67,6 +67,11 @@ class Seen:
     scope: Scope | None = None
     score: float | None = None
     spoke: Spoke | None = None
+
+    @property
+    def waits(self) -> bool:
+        """True for a memory that somebody outside has said, until a person confirms it."""
+        return self.memory is not None and trust.waits(self.memory.origin)
 
 
 @dataclass(frozen=True, slots=True)

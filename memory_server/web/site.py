@@ -9,6 +9,7 @@ from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
@@ -20,7 +21,18 @@ from memory_server.domain import trust
 from memory_server.domain.caller import Caller
 from memory_server.errors import MemoryServerError, NotFound
 from memory_server.web.gate import Guarded
-from memory_server.web.pages import facts, graph, health, memory, now, review, search, timeline, triggers
+from memory_server.web.pages import (
+    facts,
+    graph,
+    health,
+    memory,
+    now,
+    review,
+    search,
+    selection,
+    timeline,
+    triggers,
+)
 from memory_server.web.view import LANGUAGES, Desk, Visit, language_of, of_this_site
 
 STATIC = Path(__file__).with_name("static")
@@ -31,10 +43,14 @@ TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 MOST_FORM = 1_300_000
 """Bytes of a field of a form: more than 100,000 characters, each of up to 4 bytes that a form writes as `%F0`."""
 
+MOST_FIELDS = 400
+"""Fields of a form: the boxes of a whole list."""
+
 Page = Callable[[Desk, Visit], Response]
 
 PAGES: dict[str, Page] = {
     "/": search.show,
+    "/new": memory.new,
     "/memory/{id:int}": memory.show,
     "/turn/{id:int}": memory.show_turn,
     "/said/{id:int}": memory.show_said,
@@ -57,6 +73,8 @@ TRIES: dict[str, Page] = {"/triggers/try": triggers.try_out}
 """What is sent like a change and changes nothing."""
 
 WRITES: dict[str, Page] = {
+    "/new": memory.add,
+    "/selected": selection.act,
     "/memory/{id:int}/edit": memory.edit,
     "/memory/{id:int}/connect": memory.connect,
     "/memory/{id:int}/disconnect": memory.disconnect,
@@ -97,8 +115,8 @@ def site(
 
     async def write(page: Page, request: Request) -> Response:
         try:
-            async with request.form(max_files=0, max_fields=50, max_part_size=MOST_FORM) as fields:
-                form = {name: value for name, value in fields.items() if isinstance(value, str)}
+            async with request.form(max_files=0, max_fields=MOST_FIELDS, max_part_size=MOST_FORM) as fields:
+                form = _lines(fields)
         except ClientDisconnect:
             return Response(status_code=400)  # nobody reads it
         sent = visit(request, form)
@@ -116,6 +134,15 @@ def site(
         STATIC_FILES,
     ]
     return Starlette(routes=routes, middleware=[Middleware(Guarded)])
+
+
+def _lines(fields: FormData) -> dict[str, str]:
+    """The fields by name; those of one name, such as boxes that are ticked, as lines of one text."""
+    form: dict[str, str] = {}
+    for name, value in fields.multi_items():
+        if isinstance(value, str):
+            form[name] = f"{form[name]}\n{value}" if name in form else value
+    return form
 
 
 def _endpoint(

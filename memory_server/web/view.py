@@ -12,6 +12,7 @@ from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from starlette.datastructures import URL
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -51,6 +52,10 @@ class Visit:
     def get(self, name: str, otherwise: str = "") -> str:
         """A value of the address."""
         return str(self.request.query_params.get(name, otherwise))
+
+    def many(self, name: str) -> list[str]:
+        """The values of the boxes of this name that are ticked."""
+        return self.form.get(name, "").split("\n") if name in self.form else []
 
     def within(self) -> Caller:
         """The caller in the project that the address names, else in its own; `-` is none."""
@@ -132,6 +137,11 @@ def back(address: str, **fields: str | None) -> Response:
     """Go to a page that says what was done."""
     query = {name: text for name, text in fields.items() if text}
     return RedirectResponse(f"{address}?{urlencode(query)}" if query else address, 303)
+
+
+def onward(address: str, **fields: str) -> Response:
+    """Go to a page that may have a query, and that says what was done."""
+    return RedirectResponse(str(URL(address).include_query_params(**fields)), 303)
 
 
 def last_change(desk: Desk, kind: Kind, id: int) -> str | None:

@@ -156,10 +156,22 @@ def test_a_wrong_address_is_explained(seen: View, path: str) -> None:
 
 def test_a_form_without_its_fields_is_explained(own: View) -> None:
     form, mine = {"csrf": csrf(own)}, {"Origin": own.base}
-    for path in ("/memory/1/edit", "/memory/1/connect", "/undo", "/memory/1/supersede", "/triggers/try"):
+    for path in (
+        "/memory/1/edit",
+        "/memory/1/connect",
+        "/undo",
+        "/memory/1/supersede",
+        "/triggers/try",
+        "/new",
+    ):
         assert ask(own, path, form, **mine).status == 400
     assert ask(own, "/memory/1/supersede", form | {"content": "x" * 100_001}, **mine).status == 400
     assert ask(own, "/memory/1/supersede", form | {"content": "🌊" * 100_000}, **mine).status == 303
+    for wrong in ({}, {"pick": "m1"}, {"pick": "x1", "do": "forget"}, {"pick": "m1", "do": "tag", "tags": " "},
+                  {"pick": "t1", "do": "move", "target": "ledger"}, {"pick": "m1", "do": "confirm"}):  # fmt: skip
+        assert ask(own, "/selected", form | wrong, **mine).status == 400
+    gone = ask(own, "/selected", form | {"pick": "m999", "do": "tag", "tags": "x"}, **mine)
+    assert gone.status == 404
     fact = form | {"as": "json", "version": "0", "back": "/fact/global/x"}
     for value in ("[" * 100_000, "NaN", "{", "[" * 101 + "]" * 101):
         assert ask(own, "/fact/global/x/write", fact | {"value": value}, **mine).status == 400
@@ -179,6 +191,9 @@ def test_read_only_shows_no_form_and_takes_none(
             assert page.locator(".content").inner_text() == HARBOUR
         with view.page("/triggers") as page:
             token = page.locator("[name=csrf]").get_attribute("value")
-        for path in ("/memory/1/forget", "/memory/1/edit", "/undo", "/doctor/purge"):
+        with view.page("/?q=harbour") as page:
+            assert page.locator(".hit").count() == 1
+            assert page.locator("[type=checkbox]").count() == 0
+        for path in ("/memory/1/forget", "/memory/1/edit", "/undo", "/doctor/purge", "/new", "/selected"):
             assert ask(view, path, {"csrf": token}, Origin=view.base).status == 403
         assert view.errors == []

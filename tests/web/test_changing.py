@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from memory_server.domain.fact import FactDraft, Scope
 from memory_server.domain.long_term import LongTermDraft
@@ -77,6 +78,54 @@ def test_memories_are_connected_and_superseded(own: View) -> None:
         assert page.locator(".edge").inner_text().startswith("this supersedes →")
         page.goto(f"{own.base}/memory/{one}")
         assert f"m{other + 1}" in page.locator(".notice").inner_text()
+
+
+@pytest.mark.both_stores
+def test_a_memory_is_added_and_one_that_says_the_same_is_merged(own: View) -> None:
+    text = "The **customs house** opens at eight\n\n- on Mondays at nine"
+    with own.page("/") as page:
+        page.click("a.add")
+        page.fill("[name=content]", text)
+        page.select_option("[name=type]", "decision")
+        page.fill("[name=tags]", "customs，海关")
+        page.click("button:text('Save')")
+        page.wait_for_selector("[role=status]:has-text('Stored.')")
+        address = page.url.partition("?")[0]
+        assert page.locator(".content strong").inner_text() == "customs house"
+        assert page.locator(".meta a").inner_text() == "ledger"
+        assert page.locator(".tags .tag").all_inner_texts() == ["customs", "海关"]
+        assert page.locator(".chip >> nth=0").inner_text() == "decision"
+        page.goto(f"{own.base}/new")
+        page.fill("[name=content]", text)
+        page.select_option("[name=type]", "decision")
+        page.click("button:text('Save')")
+        page.wait_for_selector("[role=status]:has-text('Merged into this memory')")
+        assert page.url.partition("?")[0] == address
+
+
+@pytest.mark.both_stores
+def test_several_memories_are_tagged_moved_and_forgotten_each_undone_by_one_click(own: View) -> None:
+    ids = stored(own, "Pilot boats are white", "Tug boats are black", "Rowing boats are green")
+    with own.page("/?q=boats") as page:
+        expect(page.locator(".selected")).not_to_be_visible()
+        for act, field, value in [("tag", "tags", "boats"), ("move", "target", ""), ("forget", "", "")]:
+            for id in ids[:2]:
+                page.check(f".pick [value=m{id}]")
+            page.fill("[name=tags]", value) if field == "tags" else None
+            page.select_option("[name=target]", value) if field == "target" else None
+            page.click(f".selected [value={act}]")
+            page.wait_for_selector("[role=status] button")
+            assert page.url.startswith(f"{own.base}/?q=boats&done=")
+            shown = {"tag": ":has(.tag)", "move": ":not(:has-text('ledger'))", "forget": ""}[act]
+            expect(page.locator(f".hit:has-text('boats'){shown}")).to_have_count(1 if act == "forget" else 2)
+            page.click("[role=status] button")
+            page.wait_for_selector("[role=status]:has-text('Undone.')")
+            page.goto(f"{own.base}/?q=boats")
+            expect(page.locator(".hit:has-text('ledger'):not(:has(.tag)):has-text('boats')")).to_have_count(3)
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("x")
+        expect(page.locator(".pick :checked")).to_have_count(1)
+        expect(page.locator(".selected")).to_be_visible()
 
 
 def test_a_wrong_form_is_explained_and_changes_nothing(own: View) -> None:

@@ -11,6 +11,7 @@ from tests.web.conftest import ATTACK, HARBOUR, NARROW, WIDE, View
 PAGES = {
     "newest": "/?n=60",
     "search": "/?q=harbour",
+    "new": "/new",
     "memory": "/memory/1",
     "attacked": "/memory/3",
     "long": "/memory/4",

@@ -37,6 +37,20 @@ class Changes:
         )
         return [changed_of(row) for row in rows]
 
+    def newest(self, memory_ids: Sequence[int]) -> list[int]:
+        """Return the id of the newest change of each of these memories."""
+        rows = self.tx.rows(
+            """
+            SELECT max(id)
+            FROM changes
+            WHERE memory_id IN (SELECT value FROM json_each(:ids))
+            GROUP BY memory_id
+            ORDER BY max(id)
+            """,
+            {"ids": self.tx.array(memory_ids)},
+        )
+        return [id for (id,) in rows]
+
     def older(self, before: str, limit: int) -> list[int]:
         """Return the ids of those from before a moment, the oldest first."""
         rows = self.tx.rows(

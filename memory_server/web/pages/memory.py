@@ -68,12 +68,30 @@ def show_said(desk: Desk, visit: Visit) -> Response:
     )
 
 
+def new(desk: Desk, visit: Visit) -> Response:
+    if not visit.writes:
+        raise Invalid("These pages are read-only.")
+    return desk.render(visit, "new", types=MemoryType)
+
+
+def add(desk: Desk, visit: Visit) -> Response:
+    """Store what was typed, or merge it into the memory that says the same."""
+    form = visit.form
+    draft = MemoryDraft(
+        _text(form["content"]), MemoryType(form["type"]), clean(form["project"]), read_tags(form["tags"]),
+        _importance(form["importance"]),
+    )  # fmt: skip
+    stored = desk.services.memories.store(draft, None, visit.caller)
+    address = f"/memory/{stored.memory.id}"
+    if not stored.consolidated:
+        return back(address, done="stored")
+    return back(address, done="merged", undo=last_change(desk, Kind.MEMORY, stored.memory.id))
+
+
 def edit(desk: Desk, visit: Visit) -> Response:
     memory, form = desk.services.memories.whole(MemoryId(visit.path("id"))).memory, visit.form
-    content, tags, project = _text(form["content"]), _tags(form["tags"]), clean(form["project"])
-    type, importance = MemoryType(form["type"]), int(form["importance"])
-    if not 1 <= importance <= 10:
-        raise Invalid("The importance is a number from 1 to 10.")
+    content, tags, project = _text(form["content"]), read_tags(form["tags"]), clean(form["project"])
+    type, importance = MemoryType(form["type"]), _importance(form["importance"])
     change = MemoryChange(
         content if content != memory.content else None,
         type if type is not memory.type else None,
@@ -145,6 +163,13 @@ def _id(text: str) -> MemoryId:
     return MemoryId(int(digits[:18]))
 
 
+def _importance(field: str) -> int:
+    importance = int(field)
+    if not 1 <= importance <= 10:
+        raise Invalid("The importance is a number from 1 to 10.")
+    return importance
+
+
 def _text(field: str) -> str:
     text = clean(field.replace("\r\n", "\n"))
     if not text or len(text) > MOST_CONTENT:
@@ -152,7 +177,8 @@ def _text(field: str) -> str:
     return text
 
 
-def _tags(field: str) -> tuple[str, ...]:
+def read_tags(field: str) -> tuple[str, ...]:
+    """Read tags with commas between them."""
     tags = tuple(dict.fromkeys(filter(None, (clean(tag) for tag in field.replace("，", ",").split(",")))))
     if len(tags) > MOST_TAGS or any(len(tag) > LONGEST_TAG for tag in tags):
         raise Invalid(f"A memory has at most {MOST_TAGS} tags of at most {LONGEST_TAG} characters.")

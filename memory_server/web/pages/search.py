@@ -2,6 +2,7 @@
 
 from starlette.responses import Response
 
+from memory_server.domain.change import LETTERS
 from memory_server.domain.memory import Filter, MemoryType
 from memory_server.domain.moment import timestamp
 from memory_server.domain.recall import Recallable
@@ -28,7 +29,14 @@ def show(desk: Desk, visit: Visit) -> Response:
         text=text, note=results.note, worse=[problem.text for problem in results.degraded],
         filtered=filtered, types=MemoryType, kinds=KINDS, no_project=NO_PROJECT,
         empty=not items and not text and not filtered,
+        letters=LETTERS, here_again=_address(visit),
     )  # fmt: skip
+
+
+def _address(visit: Visit) -> str:
+    """Return the address of this list, without what was done last."""
+    url = visit.request.url.remove_query_params(["done", "undo"])
+    return f"{url.path}?{url.query}" if url.query else url.path
 
 
 def _wish(visit: Visit) -> LookWish:

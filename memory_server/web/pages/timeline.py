@@ -35,12 +35,17 @@ def show(desk: Desk, visit: Visit) -> Response:
 
 
 def undo(desk: Desk, visit: Visit) -> Response:
-    """Undo one change and go to what it was about."""
-    id = read_id(visit.form["change"])
-    if id is None:
-        raise Invalid(f"`{visit.form['change']}` is not the number of a change.")
-    (change,) = desk.services.changes.undo([id], visit.caller).changes
-    return back(f"/memory/{change.item}" if change.kind is Kind.MEMORY else "/timeline", done="undone")
+    """Undo one change and go to what it was about, or several that were one act."""
+    ids = [(text, read_id(text)) for text in visit.form["change"].split(",")]
+    for text, id in ids:
+        if id is None:
+            raise Invalid(f"`{text}` is not the number of a change.")
+    changes = desk.services.changes.undo([id for _, id in ids if id], visit.caller).changes
+    if len(changes) > 1:
+        return back("/", done="undone")
+    return back(
+        f"/memory/{changes[0].item}" if changes[0].kind is Kind.MEMORY else "/timeline", done="undone"
+    )
 
 
 def _total(project_counts: tuple[str, Counts]) -> int:

@@ -13,6 +13,8 @@ document.addEventListener("keydown", (event) => {
     if (box) box.select(); else location.href = "/";
     return;
   }
+  if (event.key === "n" && !typing(event.target)) document.querySelector("a.add")?.click();
+  if (event.key === "x" && !typing(event.target)) document.activeElement.closest(".hits > li")?.querySelector(".pick input")?.click();
   const down = event.key === "ArrowDown", up = event.key === "ArrowUp";
   if (!down && !up || (typing(event.target) && event.target !== box)) return;
   const hits = [...document.querySelectorAll("#main a.hit, #main a.row")];
@@ -37,7 +39,7 @@ const page = async () => {
   return new DOMParser().parseFromString(await answer.text(), "text/html");
 };
 const core = (from) => from.querySelector("#results") || from.querySelector("#main");
-const written = () => [...core(document).querySelectorAll("textarea, .tool input")].some((each) => each.value !== each.defaultValue);
+const written = () => core(document).querySelector(".pick :checked") || [...core(document).querySelectorAll("textarea, .tool input")].some((each) => each.value !== each.defaultValue);
 const busy = () => written() || (typing(document.activeElement) && document.activeElement.id !== "q") || core(document).querySelector("details.tool[open]");
 const plain = (element) => element.innerHTML.replace(/<input type="hidden"[^>]*>/g, "");
 
