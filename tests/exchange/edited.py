@@ -51,6 +51,16 @@ def _without_file(edit: Callable[[Path], None], name: str) -> Callable[[Path], N
 
 
 def _short_long(path: Path) -> None:
+    """Do what `update_long_term_memory` and `delete_short_term_memories` of the program do."""
+
+    def update(memories: list[dict[str, Any]]) -> None:
+        memories[1] |= {"prompt": "周四和周五不发布", "updatedAt": "2026-11-27T00:48:28.994Z"}
+
+    _by_key(update, "my-chat/long-term-memory.json")(path)
+    _by_key(lambda memories: memories.pop(0), "my-chat/short-term-memory.json")(path)
+
+
+def earlier_short_long(path: Path) -> None:
     _replaced(("zebra escaped", "zebra has escaped"), name="my_chat/short-term-memory.json")(path)
     _by_key(list.clear, "my_chat/long-term-memory.json")(path)
 
@@ -113,7 +123,8 @@ EDITS: dict[str, Callable[[Path], None]] = {
         """
     ),
     "basic-memory": _without_file(
-        _replaced(("水温九十三度", "水温九十五度"), name="coffee/Coffee Brewing.md"), "Grinder.md"
+        _replaced(("水温九十三度", "水温九十五度"), name="coffee/Coffee Brewing Methods.md"),
+        "notes/2026/Search- what's -new.md",
     ),
     "memory-mcp-server": _short_long,
     "claude-code": _without_file(_replaced(("at ten", "at nine"), name="release-day.md"), "ada.md"),

@@ -109,21 +109,18 @@ def token_saver_export(folder: Path) -> Path:
 
 
 def basic_memory(folder: Path) -> Path:
-    """By the documentation of basic-memory."""
-    notes = folder / "notes"
-    _text(
-        notes / "coffee" / "Coffee Brewing.md",
-        "---\ntitle: Coffee Brewing\ntype: note\npermalink: coffee/coffee-brewing\ntags:\n- coffee\n- method\n"
-        "created: 2025-03-01T08:00:00\n---\n# Coffee Brewing\n\nHow we brew.\n\n## Observations\n"
-        "- [method] Pour over gives clarity #brewing (from tests)\n- [preference] 水温九十三度\n\n## Relations\n"
-        "- requires [[Grinder]]\n- pairs_with [[Missing Note]]\n",
-    )
-    _text(notes / "Grinder.md", "---\ntitle: Grinder\ntype: note\npermalink: grinder\n---\nA burr grinder.\n")
-    return notes
+    """Written by basic-memory 0.24.1, through its server."""
+    return Path(shutil.copytree(FIXTURES / "basic-memory", folder / "notes"))
 
 
 def short_long(folder: Path) -> Path:
-    """By the source of memory-mcp-server (win10ogod)."""
+    """Written by memory-mcp-server (win10ogod) 0.1.0 as of 2025-11-18."""
+    written = FIXTURES / "memory-mcp-server"
+    return Path(shutil.copytree(written, folder / "data", ignore=shutil.ignore_patterns("backup.json")))
+
+
+def earlier_short_long(folder: Path) -> Path:
+    """By the source of memory-mcp-server before 2025-11-18, which named the moment `time_stamp`."""
     data = folder / "data" / "my_chat"
     short = {
         "time_stamp": "2025-05-01T10:00:00.000Z", "text": "user: the zebra escaped from 动物园",

@@ -11,7 +11,7 @@ from memory_server.importing.values import hashed
 from tests.conftest import Sqlite, damage
 from tests.exchange import sources
 from tests.exchange.conftest import Run
-from tests.exchange.edited import EDITS, EDITS_OF_SESSIONS
+from tests.exchange.edited import EDITS, EDITS_OF_SESSIONS, earlier_short_long
 from tests.postgres_server import new_place
 
 Taken = Callable[..., dict[str, Any]]
@@ -218,7 +218,7 @@ def test_a_fact_that_is_edited_at_its_source_is_no_conflict_unless_it_was_writte
 def test_a_long_term_memory_follows_its_source_unless_it_was_changed_here(
     written: bool, tmp_path: Path, taken: Taken, sqlite: Sqlite
 ) -> None:
-    db, path = tmp_path / "memory.db", sources.short_long(tmp_path)
+    db, path = tmp_path / "memory.db", sources.earlier_short_long(tmp_path)
     taken(db, path)
     if written:
         sqlite(db, "UPDATE long_term_memories SET prompt = 'mine'")
@@ -234,7 +234,7 @@ def test_what_an_earlier_program_knew_by_its_text_is_known_again(
     tmp_path: Path, taken: Taken, sqlite: Sqlite
 ) -> None:
     db = tmp_path / "memory.db"
-    tax, short_long = sources.tax(tmp_path), sources.short_long(tmp_path)
+    tax, short_long = sources.tax(tmp_path), sources.earlier_short_long(tmp_path)
     taken(db, tax, short_long)
     turn = hashed("I earn 75000 a year", "The user earns 75000")
     short = hashed("my chat", "2025-05-01T10:00:00.000Z", "user: the zebra escaped from 动物园")
@@ -243,7 +243,7 @@ def test_what_an_earlier_program_knew_by_its_text_is_known_again(
     sqlite(db, "UPDATE origins SET digest = '' WHERE kind = 'long_term'")
     again = taken(db, tax, short_long)
     assert (again["added"], again["updated"], again["ended"], again["changed_here"]) == (0, 0, 0, 0)
-    EDITS["memory-mcp-server"](short_long)
+    earlier_short_long(short_long)
     changed = taken(db, short_long)
     assert (changed["added"], changed["updated"], changed["ended"]) == (0, 1, 1)
 

@@ -43,7 +43,7 @@ def many(path: Path, number: int) -> Path:
 
 
 def test_the_summary_has_a_schema(tmp_path: Path, taken: Taken) -> None:
-    summary = taken(tmp_path / "memory.db", sources.jsonl(tmp_path), sources.short_long(tmp_path))
+    summary = taken(tmp_path / "memory.db", sources.jsonl(tmp_path), sources.earlier_short_long(tmp_path))
     assert set(summary) == {"dry_run", "sources", *OUTCOMES}
     assert summary["dry_run"] is False
     assert all(isinstance(summary[outcome], int) for outcome in OUTCOMES)

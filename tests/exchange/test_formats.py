@@ -145,22 +145,127 @@ def test_token_saver(source: Callable[[Path], Path], tmp_path: Path, taken: Take
 
 
 def test_basic_memory(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None:
-    summary = taken(tmp_path / "memory.db", sources.basic_memory(tmp_path))
-    found = {each["content"]: each for each in memories(sqlite, tmp_path / "memory.db")}
-    assert found["Coffee Brewing: Pour over gives clarity #brewing (from tests)"]["tags"] == (
-        '["method", "brewing", "coffee"]'
+    """As the tables of basic-memory itself have these notes; of a note all but its observations is its text."""
+    db, path = tmp_path / "memory.db", sources.basic_memory(tmp_path)
+    taken(db, path)
+    rows = {row["content"]: row for row in memories(sqlite, db)}
+    coffee = (
+        "Coffee Brewing Methods\n\nAn exploration of brewing.\n\n- [ ] Clean the grinder\n- [x] Order filters\n"
+        "- A plain bullet with a [[Grinder]] in its text\n\n## Relations\n\n- requires [[Grinder]]\n"
+        "- pairs_with [[Morning Routine]]\n- contrasts_with [[Tea (loose leaf)]] (by taste)"
     )
-    assert found["Coffee Brewing: 水温九十三度"]["type"] == "preference"
-    assert found["Coffee Brewing: 水温九十三度"]["created_at"] == "2025-03-01T08:00:00.000Z"
-    assert "Coffee Brewing\n\nHow we brew. | depends_on | Grinder\nA burr grinder." in edges(
-        sqlite, tmp_path / "memory.db"
+    grinder = "Grinder\nA burr grinder from Berlin.\n\nIt links to [[Coffee Brewing Methods]] inline."
+    search = (
+        'Search: what\'s "new"?\nText only, with a code fence:\n\n'
+        "```python\nx = [1]\n- [not] an observation\n```"
     )
-    (refused,) = summary["sources"][0]["refused_items"]
-    assert refused["why"] == "there is no note Missing Note"
+    plan = "会议：发布计划\n\n- 取决于 [[Grinder]]"
+    observations = {
+        "Coffee Brewing Methods: Pour over gives more clarity #brewing (from tests)": (
+            "pattern", ["method", "brewing", "coffee"], coffee,
+        ),
+        "Coffee Brewing Methods: 水温九十三度 #水温": (
+            "preference", ["preference", "水温", "coffee", "method"], coffee,
+        ),
+        "Coffee Brewing Methods: We buy beans on Tuesdays": ("decision", ["decision", "coffee", "method"], coffee),
+        "Coffee Brewing Methods: Rinse the filter first": ("learning", ["tip", "coffee", "method"], coffee),
+        "会议：发布计划: 周二上午十点发布 #发布": ("decision", ["decision", "发布"], plan),
+        "会议：发布计划: 周五不发布": ("learning", ["fact"], plan),
+    }  # fmt: skip
+    assert rows.keys() == {coffee, grinder, search, plan, *observations}
+    for text, (type, tags, _) in observations.items():
+        assert (rows[text]["type"], json.loads(rows[text]["tags"])) == (type, tags)
+    assert json.loads(rows[coffee]["tags"]) == ["coffee", "method"]
+    assert json.loads(rows[search]["tags"]) == ["a", "b"]
+    assert json.loads(rows[grinder]["metadata"]) == {
+        "note": "Grinder", "type": "tool", "status": "active", "priority": "2",
+    }  # fmt: skip
+    assert edges(sqlite, db) == {
+        *(f"{text} | extends | {note}" for text, (_, _, note) in observations.items()),
+        f"{coffee} | depends_on | {grinder}", f"{coffee} | related_to | {grinder}",
+        f"{grinder} | related_to | {coffee}", f"{plan} | related_to | {grinder}",
+    }  # fmt: skip
+
+
+def test_a_header_as_basic_memory_folds_it_and_as_people_write_it(
+    tmp_path: Path, taken: Taken, sqlite: Sqlite
+) -> None:
+    (tmp_path / "note.md").write_text(
+        "---\ntitle: A long title about the way in which the harbour office of the town keeps its\n"
+        "  ledgers and the dates of all ferries\ntype: note\npermalink: main/long\n"
+        "summary: 'It goes on for so long that the writer of the header folds it: the first\n"
+        "  line ends somewhere, and another: begins, isn''t it'\ncreated: 2025-03-01T08:00:00\n"
+        'note: "说\\"好\\""\n---\n\n- "used by" [[Nothing]] (since May)\n- [00:11:02] a line of a recording\n',
+        encoding="utf-8",
+    )
+    taken(tmp_path / "memory.db", tmp_path / "note.md")
+    (row,) = memories(sqlite, tmp_path / "memory.db")
+    title = (
+        "A long title about the way in which the harbour office of the town keeps its ledgers and the dates of all"
+        " ferries"
+    )
+    assert (
+        row["content"] == f'{title}\n- "used by" [[Nothing]] (since May)\n- [00:11:02] a line of a recording'
+    )
+    assert row["created_at"] == "2025-03-01T08:00:00.000Z"
+    assert json.loads(row["metadata"]) == {
+        "note": title,
+        "summary": "It goes on for so long that the writer of the header folds it: the first line ends somewhere, and"
+        " another: begins, isn't it",
+        "type": "note",
+    }
 
 
 def test_memory_mcp_server(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None:
-    summary = taken(tmp_path / "memory.db", sources.short_long(tmp_path))
+    db, path = tmp_path / "memory.db", sources.short_long(tmp_path)
+    taken(db, path)
+    short = as_rows(
+        sqlite(
+            db,
+            ".mode json",
+            "SELECT c.name, text, score, said_at FROM short_term_memories JOIN conversations AS c"
+            " ON c.id = conversation_id ORDER BY said_at",
+        )
+    )
+    written = json.loads((path / "my-chat/short-term-memory.json").read_text("utf-8"))
+    assert [list(row.values()) for row in short] == [
+        [item["conversation_id"], item["text"], item["score"], item["timestamp"]] for item in written
+    ]
+    long = as_rows(
+        sqlite(
+            db,
+            ".mode json",
+            'SELECT c.name AS place, m.name, prompt, "trigger", m.created_at, updated_at, created_context,'
+            " updated_context FROM long_term_memories AS m JOIN conversations AS c ON c.id = conversation_id",
+        )
+    )
+    assert {(row["place"], row["name"]): list(row.values())[2:] for row in long} == {
+        (folder, item["name"]): [
+            item["prompt"], item["trigger"], item["createdAt"], item.get("updatedAt"),
+            item["createdContext"] or None, item.get("updatedContext"),
+        ]
+        for folder in ("my-chat", "default")
+        for item in json.loads((path / folder / "long-term-memory.json").read_text("utf-8"))
+    }  # fmt: skip
+    backup = sources.FIXTURES / "memory-mcp-server/backup.json"
+    again = taken(db, backup)
+    assert (again["sources"][0]["format"], again["added"], again["present"]) == ("memory-mcp-server", 0, 4)
+
+
+def test_what_the_program_keeps_of_images_is_told(tmp_path: Path, taken: Taken) -> None:
+    path = sources.short_long(tmp_path) / "my-chat/short-term-memory.json"
+    memories = json.loads(path.read_text("utf-8"))
+    memories[0]["modalities"] = [{"type": "image", "uri": "https://zoo.example/gate.png"}]
+    path.write_text(json.dumps(memories), "utf-8")
+    (told,) = taken(tmp_path / "memory.db", path)["sources"]
+    assert told["refused_items"] == [
+        {"where": "short-term-memory.json, item 1", "why": "its images and sounds are left out"}
+    ]
+    assert told["counts"]["short_term"] == {"added": 2}
+
+
+def test_earlier_files_of_memory_mcp_server(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None:
+    summary = taken(tmp_path / "memory.db", sources.earlier_short_long(tmp_path))
     db = tmp_path / "memory.db"
     assert sqlite(db, "SELECT said_at, score FROM short_term_memories") == "2025-05-01T10:00:00.000Z|7.0"
     assert (

@@ -118,7 +118,7 @@ def test_a_link_out_of_a_folder_is_told_and_not_read(
     path = path if path.is_dir() else path.parent
     secret = tmp_path / "outside/secret.md"
     secret.write_text("---\nname: secret\ntype: user\n---\n- [secret] The harbour opens at dawn\n", "utf-8")
-    folder = sources.short_long(tmp_path / "outside") / "my_chat"
+    folder = sources.earlier_short_long(tmp_path / "outside") / "my_chat"
     (folder / "projects.json").write_text(
         json.dumps([{"uuid": "p", "name": "Outside", "docs": [], "description": "The harbour opens at dawn"}])
     )
