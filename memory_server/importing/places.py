@@ -41,6 +41,7 @@ PLACES = (
     ("mcp-memory-service", "database", "Library/Application Support/mcp-memory/sqlite_vec.db", ""),
     ("mem0", "database", ".mem0/history.db", ""),
     ("claude-mem", "database", ".claude-mem/claude-mem.db", ""),
+    ("Token Saver MCP", "database", ".token-saver-mcp/memory.db", ""),
     ("Claude", "account export", "Downloads/data-20*.zip", ""),
     ("ChatGPT", "account export", "Downloads/*-20[0-9][0-9]-[0-9][0-9]-[0-9][0-9]-*.zip", ""),
     ("Claude or ChatGPT", "account export", "Downloads/*/conversations.json", ""),

@@ -118,8 +118,8 @@ EDITS: dict[str, Callable[[Path], None]] = {
     ),
     "token-saver": _by_sql(
         """
-        UPDATE memories SET value = '"move the archive"', updated_at = '2025-09-04 10:00:00' WHERE id = '1-a';
-        DELETE FROM memories WHERE id = '1-b';
+        UPDATE memories SET value = '{"description":"move the archive","progress":10}' WHERE key = 'current.task';
+        DELETE FROM memories WHERE key = 'flag';
         """
     ),
     "basic-memory": _without_file(

@@ -81,31 +81,14 @@ def earlier_claude_mem(folder: Path) -> Path:
 
 
 def token_saver_database(folder: Path) -> Path:
-    """By the schema in the repository of token-saver-mcp."""
-    return _database(
-        folder / "token-saver.db",
-        """
-        CREATE TABLE memories (
-            id TEXT PRIMARY KEY, key TEXT NOT NULL, value TEXT NOT NULL, scope TEXT NOT NULL DEFAULT 'project',
-            project_path TEXT, session_id TEXT, created_at TEXT, updated_at TEXT, accessed_at TEXT, created_by TEXT,
-            ttl INTEGER, tags TEXT, access_count INTEGER DEFAULT 0
-        );
-        INSERT INTO memories VALUES ('1-a', 'current.task', '"move the ledger"', 'global', NULL, NULL,
-            '2025-09-01 10:00:00', '2025-09-02 10:00:00', '2025-09-03 10:00:00', 'claude', NULL, '["work"]', 4);
-        INSERT INTO memories VALUES ('1-b', '项目.端口', '{"port": 5433}', 'session', NULL, 's1', '2025-09-01 10:00:00',
-            '2025-09-01 10:00:00', NULL, NULL, NULL, NULL, 0);
-        """,
-    )
+    """Written by the tools of token-saver-mcp 1.2.0 (jerry426), in the folder /srv/harbour; its words are left out."""
+    script = (FIXTURES / "token-saver.sql").read_text(encoding="utf-8")
+    return _database(folder / "token-saver.db", script)
 
 
 def token_saver_export(folder: Path) -> Path:
-    memory = {
-        "key": "current.task",
-        "value": {"name": "move"},
-        "scope": "global",
-        "created_at": "2025-09-01 10:00:00",
-    }
-    return _json(folder / "memories-2025.json", {"version": "1.0", "source": {}, "memories": [memory]})
+    """Written by its `export_memories`."""
+    return Path(shutil.copy(FIXTURES / "token-saver.json", folder / "memories-2026.json"))
 
 
 def basic_memory(folder: Path) -> Path:

@@ -133,15 +133,48 @@ def test_claude_mem_files_under_the_project_into_which_it_merged_one(
     assert json.loads(saved["metadata"]) == {"agent": "Explore", "obsidian_note": "tabs"}
 
 
-@pytest.mark.parametrize("source", [sources.token_saver_database, sources.token_saver_export])
-def test_token_saver(source: Callable[[Path], Path], tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None:
-    summary = taken(tmp_path / "memory.db", source(tmp_path))
-    assert summary["sources"][0]["format"] == "token-saver"
-    facts = as_rows(
-        sqlite(tmp_path / "memory.db", ".mode json", "SELECT scope, owner, key, value, created_at FROM facts")
-    )
-    assert facts[0]["key"] == "current.task"
-    assert {each["created_at"] for each in facts} == {"2025-09-01T10:00:00.000Z"}
+def facts(sqlite: Sqlite, db: Path) -> dict[str, list[Any]]:
+    columns = "key, scope, owner, value, tags, access_count, created_at, expires_at, created_by"
+    rows = as_rows(sqlite(db, ".mode json", f"SELECT {columns} FROM facts"))
+    return {row.pop("key"): list(row.values()) for row in rows}
+
+
+def test_token_saver(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None:
+    """Values as its `read_memory` answers them: SQLite made a number of `00123` when the program wrote it."""
+    taken(tmp_path / "memory.db", sources.token_saver_database(tmp_path))
+    values = facts(sqlite, tmp_path / "memory.db")
+    assert {key: [*fact[:2], json.loads(fact[2])] for key, fact in values.items()} == {
+        "project.architecture": ["project", "harbour", "Next.js with Prisma"],
+        "current.task": [
+            "project", "harbour", {"description": "move the ledger", "progress": 70, "blockers": ["no OAuth"]},
+        ],
+        "项目.端口": ["global", "", 5433],
+        "flag": ["shared", "", True],
+        "count": ["global", "", 42],
+        "list": ["session", "", ["a", 1, None]],
+        "zip": ["global", "", 123],
+        "big": ["global", "", 1.2345678901234567e19],
+        "empty": ["global", "", ""],
+        "nothing": ["global", "", None],
+    }  # fmt: skip
+    at = values["flag"][5]
+    assert at.startswith("2026-11-27T01:")
+    assert values["flag"][3:] == ["[]", 0, at, None, "claude"]
+    assert values["project.architecture"][3:5] == ['["stack", "db"]', 1]
+    assert values["count"][6] == at.replace("2026-11-27", "2126-11-03")
+
+
+def test_an_export_of_token_saver(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None:
+    (source,) = taken(tmp_path / "memory.db", sources.token_saver_export(tmp_path))["sources"]
+    assert source["format"] == "token-saver"
+    at = "2026-11-27T01:"
+    values = facts(sqlite, tmp_path / "memory.db")
+    assert {key: [*fact[:4], fact[5][: len(at)], fact[7]] for key, fact in values.items()} == {
+        "current.task": [
+            "project", "harbour", '{"description": "move the ledger", "progress": 70}', '["work"]', at, "claude",
+        ],
+        "项目.端口": ["project", "harbour", "5433", "[]", at, "claude"],
+    }  # fmt: skip
 
 
 def test_basic_memory(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None:

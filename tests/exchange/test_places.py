@@ -77,6 +77,11 @@ def test_each_place_is_listed_with_its_files(home: Path) -> None:
     assert (listed[1].first, listed[1].last) == (1_750_000_000, 1_750_000_000)
 
 
+def test_the_file_of_token_saver_is_a_place(home: Path) -> None:
+    put(home / ".token-saver-mcp/memory.db")
+    assert "Token Saver MCP, database: .token-saver-mcp/memory.db" in names(places(home), home)
+
+
 def test_what_lies_outside_the_home_folder_is_no_place(home: Path, tmp_path: Path) -> None:
     before = names(places(home), home)
     outside = put(tmp_path / "outside/CLAUDE.md").parent
