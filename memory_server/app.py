@@ -20,6 +20,7 @@ from memory_server.errors import MemoryServerError, Mend, Unavailable, Written
 from memory_server.nlp import user_words
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
+from memory_server.services.acts import ActService
 from memory_server.services.background import Background, Job
 from memory_server.services.by_meaning import ByMeaning
 from memory_server.services.calls import CallService, Counted
@@ -42,6 +43,7 @@ from memory_server.services.learning import Learning, LearningService
 from memory_server.services.long_term import LongTermService
 from memory_server.services.looking import LookService
 from memory_server.services.memories import MemoryService
+from memory_server.services.mending import MendingService
 from memory_server.services.nearness import Nearness
 from memory_server.services.projects import ProjectService
 from memory_server.services.recall import RecallService
@@ -193,6 +195,7 @@ class Services:
         self.things = ThingService(
             self.memories, self.facts, self.turns, self.short_term, self.long_term, self.recall, self.changes
         )
+        self.acts, self.mending = ActService(database), MendingService(database)
         self.reminding = RemindingService(database, of_hooks, ByMeaning(self.recall).find)
         self.judging = JudgingService(queue)
         self.resume = ResumeService(database, learning.on, self.long_term)

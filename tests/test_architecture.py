@@ -157,6 +157,7 @@ MEMORY_ONLY = {
     "postgres/links.py",
     "postgres/watch.py",
     "services/calls.py",
+    "services/mending.py",
     "services/nearness.py",
     "storage/later.py",
     "triggers/effort.py",

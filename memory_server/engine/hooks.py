@@ -9,6 +9,7 @@ from memory_server.domain.caller import Caller
 from memory_server.engine.witness import Witness
 from memory_server.hook import event as events
 from memory_server.hook import main, written
+from memory_server.hook.acts import around
 from memory_server.hook.event import Event, Name
 from memory_server.hook.settings import HookSettings, read
 
@@ -29,9 +30,11 @@ def answer(
         if event.written is not None:
             services.ground.read(event.written, project)
         memories, stamp = _memories(event), witness.stamp(event.session, project)
+        caller = Caller(settings.client, event.session, project, stamp=stamp, folder=event.folder)
         if memories is not None and not settings.read_only:
-            caller = Caller(settings.client, event.session, project, stamp=stamp, folder=event.folder)
             services.following.follow(memories, caller)
+        if event.act is not None:
+            return around(event, event.act, caller, services.acts, services.mending, settings.read_only)
         reminding = services.reminding
         judge = services.judging.judge
         return main.said(event, settings, services.database, reminding.remind, reminding.waking, judge, stamp)

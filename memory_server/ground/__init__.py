@@ -4,8 +4,21 @@ No database, no network, no git process: files are read, within a budget of CPU 
 """
 
 from memory_server.ground.anchors import Anchor, State, Verdict
+from memory_server.ground.concerning import About, Touched, about, touched
 from memory_server.ground.looking import look
 from memory_server.ground.observing import observe
 from memory_server.ground.remarks import remark, renewed
 
-__all__ = ["Anchor", "State", "Verdict", "look", "observe", "remark", "renewed"]
+__all__ = [
+    "About",
+    "Anchor",
+    "State",
+    "Touched",
+    "Verdict",
+    "about",
+    "look",
+    "observe",
+    "remark",
+    "renewed",
+    "touched",
+]

@@ -177,6 +177,11 @@ def _names(text: str) -> Iterator[str]:
             yield name
 
 
+def code_names(text: str) -> Iterator[str]:
+    """Yield what has the form of a name in a text that is code."""
+    return (match[0] for match in _NAME.finditer(text))
+
+
 def _plain_names(text: str) -> Iterator[str]:
     """Yield commits, versions, and quoted texts that are no prose."""
     for pattern in (_COMMIT, _VERSION):

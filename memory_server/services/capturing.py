@@ -87,7 +87,7 @@ class CaptureService:
         with self.database.write() as tx:
             where = projects.settled_conversation(tx, None, caller)
             place = tx.conversations.find_or_insert(where)
-            id = tx.short_term.insert(place, text, tx.now, None, _signed(caller))
+            id = tx.short_term.insert(place, text, tx.now, None, signed(caller))
             tx.hook_captures.insert(Captured.SHORT_TERM, id, session, event)
         return True
 
@@ -120,7 +120,7 @@ class CaptureService:
                 statement for statement in lasting[:MOST_TOLD] if not is_stored(tx, statement.text, caller)
             ]
             for statement in missing:
-                memory = tx.memories.insert(_draft(statement, caller), _signed(caller))
+                memory = tx.memories.insert(_draft(statement, caller), signed(caller))
                 tx.hook_captures.insert(Captured.MEMORY, memory.id, session, event)
         return len(missing)
 
@@ -145,7 +145,7 @@ class CaptureService:
             fact = tx.facts.find(home(Scope.PROJECT, caller), LEFT_OPEN)
             if fact is not None and not tx.hook_captures.is_captured(Captured.FACT, fact.id):
                 return False
-            written = service.write_in(tx, draft, Scope.PROJECT, _signed(caller))
+            written = service.write_in(tx, draft, Scope.PROJECT, signed(caller))
             tx.hook_captures.insert(Captured.FACT, written.fact.id, session, event)
         return True
 
@@ -189,7 +189,7 @@ def _draft(fact: Told, caller: Caller) -> MemoryDraft:
     return MemoryDraft(fact.text, type, project, (TAG,), importance, origin=trust.TOLD)
 
 
-def _signed(caller: Caller) -> Caller:
+def signed(caller: Caller) -> Caller:
     """Return the caller with the mark of what nobody asked to keep."""
     return replace(caller, client=f"{caller.client} ({CAPTURED})" if caller.client else CAPTURED)
 

@@ -14,7 +14,7 @@ from memory_server.errors import Mend, Unavailable
 from memory_server.sqlite import pragmas, rights
 from memory_server.storage.packaged import Migration
 
-NEWEST = (37, "e0c4a6a35a3b3952a28f9f5b29ee99a596740d323321e4068d14af5a9583ae33")
+NEWEST = (38, "3ba343e6a29ddf6023d4cbf7b86472ab65c435ebf08fedb877e34e8743401dbc")
 """The newest version of the schema and the digest of its SQL: a file that has it need not be compared further."""
 
 _STARTS = {

@@ -130,6 +130,10 @@ DATA = {
         INSERT INTO fact_anchors (fact_id, project, anchors, observed_at)
         SELECT min(id), 'github.com/acme/shop', '[]', '2026-01-02T03:04:05.000Z' FROM facts;
     """,
+    38: """
+        INSERT INTO hook_injections (session, event, kind, item_id, tokens) VALUES ('s1', 'PreToolUse', 'memory', 1, 9);
+        INSERT INTO hook_captures (kind, item_id, session, event) VALUES ('memory', 1, 's1', 'PostToolUse');
+    """,
 }
 """What a file can hold from a version on."""
 

@@ -1,0 +1,40 @@
+"""Around each act of an assistant: what is known of this file or command, and what ended this error the last time."""
+
+from typing import TYPE_CHECKING
+
+from memory_server.domain.act import Act, Kind
+from memory_server.domain.caller import Caller
+from memory_server.hook import framing
+from memory_server.hook.event import Event, Name
+from memory_server.services.injections import InjectionService
+
+if TYPE_CHECKING:  # only an engine has them
+    from memory_server.services.acts import ActService
+    from memory_server.services.mending import MendingService
+
+LONGEST = 120
+"""Tokens of all that is said around an act."""
+
+
+def around(
+    event: Event, act: Act, caller: Caller, acts: "ActService", mending: "MendingService", read_only: bool
+) -> str:
+    """Say what bears on an act, once in a session; what was done is remembered where an error is open."""
+    room = LONGEST - framing.OF_AN_ACT
+    has_failed = event.name is Name.FAILED or bool(event.code)
+    match event.name:
+        case Name.BEFORE:
+            mending.changed(act, caller)
+            reminder = acts.remind(act, room, caller)
+        case _ if act.kind is not Kind.RUNS:
+            return ""
+        case _ if has_failed:
+            reminder = mending.failed(act, event.output, caller)
+        case _:
+            mending.succeeded(act, caller, event.name)
+            return ""
+    if not reminder.text:
+        return ""
+    if not read_only:
+        InjectionService(acts.database).record_reminder(reminder, event.name, caller)
+    return framing.act(reminder.text)
