@@ -4,8 +4,9 @@ import random
 import time
 from collections.abc import Callable
 
+from failover.api import post
 from failover.gates import LOOPBACK
-from failover.nodes import TTL, Nodes, post
+from failover.nodes import TTL, Nodes
 
 PROMOTING = 120.0
 """Seconds within which another node is the primary."""

