@@ -18,7 +18,7 @@ def main() -> int:
     """
     gc.disable()
     match sys.argv[1:]:
-        case ["--version"]:
+        case ["--version" | "-V" | "version"]:
             from memory_server import __version__
 
             sys.stdout.write(f"memory-server {__version__}\n")

@@ -31,6 +31,15 @@ _TRUE = frozenset(["1", "true", "t", "yes", "y", "on"])
 """Words that switch a setting on, in any case: those of pydantic."""
 
 
+def language(environment: Mapping[str, str]) -> str:
+    """The language that the person reads, as programs find it that use gettext: `zh` or `en`."""
+    chosen = (environment.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
+    locale = next(filter(None, chosen), "")
+    if locale.partition(".")[0] in ("", "C", "POSIX"):
+        return "en"
+    return "zh" if (environment.get("LANGUAGE") or locale).startswith("zh") else "en"
+
+
 def flag_of(name: str) -> str:
     """The flag of a setting: `--read-only` of `read_only`."""
     return "--" + name.replace("_", "-")

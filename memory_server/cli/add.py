@@ -78,11 +78,11 @@ def _id(handle: Handle | None) -> MemoryId | None:
 def _tell(stored: Stored) -> None:
     memory = stored.memory
     if stored.consolidated:
-        where = f" ({memory.project})" if memory.project else ""
-        output.say(f"Merged into m{memory.id}{where}, which says the same. `memory-server undo` splits them.")
+        into = f"m{memory.id} ({memory.project})" if memory.project else f"m{memory.id}"
+        output.say(f"Merged into {into}, which says the same. `memory-server undo` splits them.")
     else:
-        where = f" in {memory.project}" if memory.project else ""
-        output.say(f"m{memory.id} stored{where}.")
+        project = memory.project
+        output.say(f"m{memory.id} stored in {project}." if project else f"m{memory.id} stored.")
     for similar in stored.similar:
         text = output.line_of(similar.memory.content)
         short = text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"

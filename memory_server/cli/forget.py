@@ -142,9 +142,8 @@ def _forget_all(services: "Services", handles: Sequence[Handle], purge: bool, by
     finally:  # also where the next one failed
         overwritten = not (purge and gone) or erased(services.erasure)
         for handle in gone:
-            output.say(
-                f"{handle} {'deleted' if not purge else 'erased for good' if overwritten else 'purged'}."
-            )
+            gone_for_good = f"{handle} erased for good." if overwritten else f"{handle} purged."
+            output.say(gone_for_good if purge else f"{handle} deleted.")
     if until is not None:
         output.note(f"`memory-server undo` restores it until {output.moment(until)}.")
     for path in elsewhere:

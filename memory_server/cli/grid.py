@@ -1,5 +1,6 @@
 """Lays out a table for a terminal: cells cut to the width of the screen, with styles."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,9 @@ GAP = "  "
 
 LEAST = 24
 """Columns that a text keeps beside the other cells; on a narrower screen it stands below them."""
+
+_PIECES = re.compile(r"[!-~]+\s*[，。、；：）？]*|\s+|.[，。、；：）？]*")
+"""A word, or a Chinese letter; with the signs that begin no line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,18 @@ def cut(text: str, columns: int) -> str:
             break
         end += 1
     return text[:end].rstrip() + "…"
+
+
+def wrapped(text: str, columns: int) -> list[str]:
+    """Return a text in lines of at most so many columns, broken at spaces and between Chinese letters."""
+    lines, line = list[str](), ""
+    for piece in _PIECES.findall(text):
+        if line and width(line) + width(piece.rstrip()) > columns:
+            lines.append(line.rstrip())
+            line = piece.lstrip()
+        else:
+            line += piece
+    return [*lines, line.rstrip()]
 
 
 def lines(layouts: Sequence[GridColumn], rows: Sequence[Sequence[str]], screen: int) -> Iterator[str]:

@@ -5,11 +5,13 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from pydantic import ValidationError
 
 from memory_server import defaults
 from memory_server.cli import terminal
+from memory_server.cli.catalogue import translated
 from memory_server.cli.hints import WORDS
 from memory_server.errors import MemoryServerError, told
 from memory_server.language.text import visible
@@ -29,7 +31,7 @@ def guarded(action: Callable[[], int]) -> int:
             complain(f"{name}: {wrong}, got {fault['input']!r}")
         return 2
     except MemoryServerError as error:
-        complain(told([error.problem], WORDS) or "")
+        complain(explained(error))
         return 1
     except BrokenPipeError:  # who reads has seen enough: `memory-server list | head`
         _print_no_more()
@@ -75,8 +77,14 @@ def set_up(settings: Settings) -> None:
     logging.basicConfig(handlers=[log], level=settings.log_level)
 
 
+def explained(error: MemoryServerError) -> str:
+    """Return what is wrong, and what mends it, in the language of the person."""
+    problem = replace(error.problem, text=translated(error.problem.text))
+    return told([problem], {mend: translated(words) for mend, words in WORDS.items()}) or ""
+
+
 def complain(text: str) -> None:
-    print(f"memory-server: {visible(text)}", file=terminal.err())
+    print(f"memory-server: {visible(translated(text))}", file=terminal.err())
 
 
 class _Formatter(logging.Formatter):

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 import click
 
 from memory_server.cli import grid, terminal
+from memory_server.cli.catalogue import is_chinese, translated
 from memory_server.cli.hints import WORDS
 from memory_server.errors import Problem, told
 from memory_server.flags import HERE
@@ -46,7 +47,7 @@ def asks() -> bool:
 
 def say(line: str = "", style: str = "", indent: int = 0) -> None:
     """One line for a person; bold, dim or coloured on a terminal."""
-    _put(" " * indent + _styled(line_of(line), style))
+    _put(" " * indent + _styled(line_of(translated(line)), style))
 
 
 def say_over(text: str) -> None:
@@ -62,7 +63,7 @@ def say_text(text: str) -> None:
 def note(*texts: str | None) -> None:
     """Print remarks, a line each, unless they are empty; on standard error, so that a pipe gets the rows alone."""
     for text in filter(None, texts):
-        print(line_of(text), file=terminal.err())
+        print(line_of(translated(text)), file=terminal.err())
 
 
 def degraded(problems: Sequence[Problem]) -> str | None:
@@ -81,7 +82,7 @@ def confirm(question: str, agreed: bool, flag: str) -> None:
         return
     if not asks():
         raise click.UsageError(f"There is no terminal to ask on. To go on without the question, add {flag}.")
-    click.confirm(question, abort=True, err=True)
+    click.confirm(translated(question), abort=True, err=True)
 
 
 def as_json(answer: object) -> None:
@@ -103,7 +104,10 @@ def table(columns: Columns[Row], rows: Iterable[Row]) -> None:
         return
     if not cells:
         return
-    layouts = [grid.GridColumn(column.title, column.style, column.fills, column.right) for column in columns]
+    layouts = [
+        grid.GridColumn(translated(column.title), column.style, column.fills, column.right)
+        for column in columns
+    ]
     if not has_colours():
         layouts = [replace(layout, style="") for layout in layouts]
     for line in grid.lines(layouts, cells, screen()):
@@ -135,7 +139,7 @@ def _put(line: str) -> None:
 
 def fields(*pairs: tuple[str, object]) -> None:
     """Names with their values, a line each, without those that are empty."""
-    shown = [(name, value) for name, value in pairs if value not in (None, "", (), [])]
+    shown = [(translated(name), value) for name, value in pairs if value not in (None, "", (), [])]
     columns = max((width(name) for name, _ in shown), default=0)
     for name, value in shown:
         padded = name + " " * (columns - width(name))
@@ -144,7 +148,8 @@ def fields(*pairs: tuple[str, object]) -> None:
 
 def counted(number: int, noun: str) -> str:
     """`1 change`, `2 changes`."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+    plural = f"{number:,} {noun}" + ("" if number == 1 else "s")
+    return translated(f"{number:,} {noun}") if is_chinese() else plural
 
 
 def times(number: int) -> str:

@@ -15,7 +15,9 @@ import click
 
 from memory_server import __version__
 from memory_server.cli import terminal
+from memory_server.cli.catalogue import translated
 from memory_server.cli.guard import complain, configured
+from memory_server.cli.help_page import HelpContext
 from memory_server.flags import SWITCHES, flag_of
 from memory_server.front.finding import OF_A_SESSION
 from memory_server.language.nearest import meant
@@ -96,6 +98,8 @@ class Verb(click.Command):
     these again. `examples` are lines for a shell.
     """
 
+    context_class = HelpContext
+
     def __init__(self, *arguments: Any, examples: Sequence[str] = (), **options: Any) -> None:
         options["context_settings"] = HELP
         super().__init__(*arguments, **options)
@@ -104,7 +108,9 @@ class Verb(click.Command):
         self.params += [option for option in _settings(hidden=True) if not flags & set(option.opts)]
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        formatter.write_usage(ctx.command_path, " ".join(self.collect_usage_pieces(ctx)), prefix="usage: ")
+        formatter.write_usage(
+            ctx.command_path, " ".join(self.collect_usage_pieces(ctx)), prefix=f"{translated('usage:')} "
+        )
 
     def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         if self.examples:
@@ -119,6 +125,7 @@ class Verbs(click.Group):
     """A command with commands in it."""
 
     command_class = Verb
+    context_class = HelpContext
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         options["context_settings"] = HELP
@@ -126,7 +133,9 @@ class Verbs(click.Group):
         self.params += _settings(hidden=options.get("name") != NAME)
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        formatter.write_usage(ctx.command_path, " ".join(self.collect_usage_pieces(ctx)), prefix="usage: ")
+        formatter.write_usage(
+            ctx.command_path, " ".join(self.collect_usage_pieces(ctx)), prefix=f"{translated('usage:')} "
+        )
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -185,13 +194,15 @@ def run(arguments: Sequence[str]) -> int:
     _make_printable()
     try:
         _refuse_undecodable(arguments)
-        done = program.main(list(arguments), prog_name=NAME, standalone_mode=False)
+        words = [*arguments[1:], "--help"] if arguments[:1] == ["help"] else list(arguments)
+        done = program.main(words, prog_name=NAME, standalone_mode=False)
         sys.stdout.flush()  # a reader that has gone is noticed here, not at the exit
     except click.NoSuchOption as error:
         flags = [name for option in error.ctx.command.params for name in option.opts] if error.ctx else []
         near = meant(error.option_name, flags)
+        flag = error.option_name
         return _wrong(
-            error, f"unknown flag {error.option_name}." + (f" Did you mean `{near}`?" if near else "")
+            error, f"unknown flag {flag}. Did you mean `{near}`?" if near else f"unknown flag {flag}."
         )
     except click.BadParameter as error:
         return _wrong(error, _wrong_value(error))
@@ -250,7 +261,7 @@ def _wrong_value(error: click.BadParameter) -> str:
 def _wrong(error: click.UsageError, message: str) -> int:
     context = error.ctx or click.Context(program, info_name=NAME)
     print(context.get_usage(), file=sys.stderr)
-    print(f"Try `{context.command_path} --help`.", file=sys.stderr)
+    print(translated(f"Try `{context.command_path} --help`."), file=sys.stderr)
     complain(message)
     return 2
 
@@ -258,8 +269,12 @@ def _wrong(error: click.UsageError, message: str) -> int:
 def _refuse_unknown(name: str, commands: Sequence[str], context: click.Context) -> NoReturn:
     near = MEANT.get(name.lower()) if context.parent is None else None
     near = near if near in commands else meant(name, commands)
-    hint = f"Did you mean `{near}`?" if near else f"There are: {', '.join(commands)}."
-    raise click.UsageError(f"unknown command {visible(name)!r}. {hint}", context)
+    unknown, names = visible(name), ", ".join(commands)
+    raise click.UsageError(
+        f"unknown command {unknown!r}. Did you mean `{near}`?" if near
+        else f"unknown command {unknown!r}. There are: {names}.",
+        context,
+    )  # fmt: skip
 
 
 def _settings(hidden: bool) -> list[click.Option]:
@@ -284,7 +299,7 @@ def _settings(hidden: bool) -> list[click.Option]:
 
 
 @click.command(NAME, cls=Program, invoke_without_command=True)
-@click.version_option(__version__, prog_name=NAME, message="%(prog)s %(version)s")
+@click.version_option(__version__, "-V", "--version", prog_name=NAME, message="%(prog)s %(version)s")
 @click.pass_context
 def program(context: click.Context) -> Any:
     """A memory for AI assistants: one SQLite file behind an MCP server on standard input and output.

@@ -18,7 +18,9 @@ Json = dict[str, Any]
 def run(services: Services, words: Sequence[str], session: Mapping[str, object], client: Json) -> Json | None:
     """Return the exit code and what the command prints. None where a process of its own has to run it: it has
     settings that make another engine, or says how commands are written."""
-    of_client = terminal.TerminalClient(services, Path(client["folder"]), client["width"], client["colors"])
+    of_client = terminal.TerminalClient(
+        services, Path(client["folder"]), client["width"], client["colors"], client["language"]
+    )
     settings: dict[str, object] = dict(session)
     with terminal.of(of_client), acting.as_(None), deadline.within(deadline.CALL):
         try:

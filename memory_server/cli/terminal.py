@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from memory_server import defaults
+from memory_server import defaults, flags
 
 if TYPE_CHECKING:
     from memory_server.app import Services
@@ -23,6 +23,7 @@ class TerminalClient:
     folder: Path
     width: int | None = None
     colors: bool = False
+    language: str = "en"
     out: io.StringIO = field(default_factory=io.StringIO)
     err: io.StringIO = field(default_factory=io.StringIO)
 
@@ -53,6 +54,12 @@ def out() -> TextIO:
 def err() -> TextIO:
     client = _client.get()
     return sys.stderr if client is None else client.err
+
+
+def language() -> str:
+    """Return the language that the person reads."""
+    client = _client.get()
+    return flags.language(flags.HERE) if client is None else client.language
 
 
 def folder() -> Path:

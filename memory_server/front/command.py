@@ -109,6 +109,7 @@ def _hello(engine: finding.WantedEngine, words: Sequence[str], environment: Mapp
         zone=environment.get("TZ", ""),
         width=_width(environment),
         colors=colors,
+        language=flags.language(environment),
     )
 
 
