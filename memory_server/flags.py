@@ -19,7 +19,7 @@ SWITCHES = frozenset(
 SETTINGS = SWITCHES.union(
     "db project time_zone embedder embedder_url reranker reranker_url reranker_seconds dictionary "
     "stop_words toolsets tools exclude_tools trust hooks_off score_share cleanup_days cleanup_floor "
-    "cleanup_keeps http http_hosts http_rate tenants workers oauth_issuer oauth_audience oauth_person "
+    "cleanup_keeps http http_hosts http_prefix http_rate tenants workers oauth_issuer oauth_audience oauth_person "
     "oauth_projects oauth_tenant audit log_level session engine engine_idle".split()
 )
 

@@ -93,6 +93,14 @@ def _place(written: str) -> str:
     return f"[{host}]:{int(port)}" if ":" in host else f"{host}:{int(port)}"
 
 
+def _prefix(written: str) -> str:
+    """A path such as /memory, without a slash at its end."""
+    path = written.strip().rstrip("/")
+    if re.fullmatch(r"(/[A-Za-z0-9_~-][A-Za-z0-9_.~-]*)*", path) is None:
+        raise ValueError("must be a path such as /memory, of letters, digits, _ . ~ and -")
+    return path
+
+
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 
 
@@ -245,6 +253,11 @@ class Settings(BaseSettings):
         default=(),
         description="The names by which clients reach the server over HTTP, besides `localhost`: those of a proxy, "
         "or of this machine. The server then needs tokens.",
+    )
+    http_prefix: Annotated[str, AfterValidator(_prefix)] = Field(
+        default="",
+        description="The path below which a proxy serves this server over HTTP, such as `/memory`. "
+        "The proxy passes it on.",
     )
     http_rate: int = Field(
         default=600,

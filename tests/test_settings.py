@@ -156,6 +156,7 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
         "HTTP": "8765",
         "HTTP_HOSTS": "memory.example.com, team",
         "HTTP_RATE": "60",
+        "HTTP_PREFIX": "/team/memory/",
         "WORKERS": "3",
         "OAUTH_ISSUER": "https://login.example.com",
         "OAUTH_AUDIENCE": "https://memory.example.com/mcp",
@@ -195,6 +196,7 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
     assert (settings.cleanup_floor, settings.cleanup_keeps) == (-10, 0)
     assert (settings.http_place, settings.http_rate) == (("127.0.0.1", 8765), 60)
     assert (settings.workers, settings.readers) == (3, 3)
+    assert settings.http_prefix == "/team/memory"
     assert settings.http_hosts == ("memory.example.com", "team")
     assert settings.oauth_issuer == "https://login.example.com"
     assert settings.oauth_audience == "https://memory.example.com/mcp"

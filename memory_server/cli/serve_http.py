@@ -39,6 +39,7 @@ from memory_server.mcp.work import Work
 from memory_server.settings import LOOPBACK, Settings
 from memory_server.web.door import BrowserDoor
 from memory_server.web.gate import SECRET
+from memory_server.web.prefix import Prefixed
 from memory_server.web.site import site
 from memory_server.where import Where
 
@@ -73,8 +74,9 @@ def serve_http(settings: Settings) -> None:
     served.begin()
     shown = f"[{host}]" if ":" in host else host
     print(f"memory-server: http://{shown}:{listening.getsockname()[1]}{PATH}", file=sys.stderr, flush=True)
+    prefix = settings.http_prefix
     try:
-        serve(served.application, listening, traffic)
+        serve(Prefixed(served.application, prefix) if prefix else served.application, listening, traffic)
     finally:
         served.close()
     sys.stderr.flush()
@@ -107,7 +109,7 @@ def _one(settings: Settings, hosts: tuple[str, ...], traffic: Traffic, public: t
         readers.close()
         services.close()
 
-    application = _application(faces.endpoint, faces.pages, keys, options, audit)
+    application = _application(faces.endpoint, faces.pages, keys, options, audit, settings.http_prefix)
     return _Served(application, partial(start, services), close)
 
 
@@ -130,9 +132,8 @@ def _several(settings: Settings, file: Path, hosts: tuple[str, ...], traffic: Tr
     keys = Keys(tenants, _oauth(settings), tenant_of=tenants.tenant_of)
     metrics = partial(written, tenants.servers, shared.counted, shared.effort, tenants.waiting, ReaderLoad)
     options = HttpOptions(hosts, settings.http_rate, metrics, traffic=traffic)
-    return _Served(
-        _application(tenants, tenants.pages, keys, options, audit), garbage.look_from_now, tenants.close
-    )
+    application = _application(tenants, tenants.pages, keys, options, audit, settings.http_prefix)
+    return _Served(application, garbage.look_from_now, tenants.close)
 
 
 def _faces(
@@ -151,7 +152,7 @@ def _faces(
 
 
 def _application(
-    answers: Endpoint, pages: ASGIApp, keys: Keys, options: HttpOptions, audit: "Audit | None"
+    answers: Endpoint, pages: ASGIApp, keys: Keys, options: HttpOptions, audit: "Audit | None", root: str
 ) -> Starlette:
     logins = None if audit is None else RefusedLogins(keys, audit.refused)
     if logins is not None:
@@ -162,7 +163,9 @@ def _application(
 
     rates = Rates(options.rate, time.monotonic)
     guard = Guard(pages, keys.find, keys.are_open, rates, options.traffic, keys.metadata, options.refused)
-    door = BrowserDoor(guard, is_valid, os.urandom, report=None if logins is None else logins.by_form)
+    door = BrowserDoor(
+        guard, is_valid, os.urandom, report=None if logins is None else logins.by_form, root=root
+    )
     return http_app(answers, keys, replace(options, routes=[Mount("/", door)]))
 
 

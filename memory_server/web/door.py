@@ -46,16 +46,17 @@ class BrowserDoor:
         chance: Callable[[int], bytes],
         now: Callable[[], float] = time.monotonic,
         report: Refused | None = None,
+        root: str = "",
     ) -> None:
         """`pages` checks the token of each request; `is_valid` tells whether to keep one. `chance` gives random bytes,
-        `now` is in seconds; `report` hears of tokens that are refused."""
+        `now` is in seconds; `report` hears of tokens that are refused; `root` is the path below which the pages are."""
         self._report = report
         self._pages = pages
         self._is_valid = is_valid
         self._chance = chance
         self._now = now
         self._tokens: dict[str, tuple[str, float]] = {}
-        self._templates = templates()
+        self._templates = templates(root)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)

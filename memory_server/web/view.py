@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2.ext import Extension
 from markupsafe import Markup
 from starlette.datastructures import URL
 from starlette.requests import Request
@@ -35,6 +36,7 @@ SHOWN_DIFFERENCES = 2_000
 """Words of two texts that are compared; of longer ones the old text stands alone: to compare takes quadratic time."""
 
 _PIECES = re.compile(r"[a-zA-Z0-9_]+|\s+|.", re.DOTALL)
+_ADDRESS = re.compile(r'\b((?:href|src|action|hx-get)=")(?=/|\{\{)')
 _CODES = re.compile(r"(zh|en)\b[^,;]*(?:;\s*q=([01](?:\.\d{0,3})?))?", re.IGNORECASE | re.ASCII)
 
 
@@ -85,7 +87,7 @@ class Desk:
 
     @classmethod
     def of(cls, services: Services) -> "Desk":
-        environment = templates()
+        environment = templates(services.settings.http_prefix)
         environment.filters |= {"moment": moment, "day": day, "quoted": quoted, "segment": segment,
                          "value": value, "laid_out": laid_out, "marked": marked,
                          "percent": lambda share: round(100 * share)}  # fmt: skip
@@ -120,12 +122,22 @@ def segment(name: object) -> str:
     return quoted(_PLAIN + text if text in (".", "..") or text.startswith(_PLAIN) else text)
 
 
-def templates() -> Environment:
+class _Rooted(Extension):
+    """Puts the path below which the pages are before each address that a template writes."""
+
+    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:  # noqa: ARG002
+        return _ADDRESS.sub(r"\1{{ root }}", source)
+
+
+def templates(root: str) -> Environment:
+    """Load the templates; `root` is the path below which the pages are, '' at the top of a host."""
     folder = Path(__file__).with_name("templates")
-    return Environment(
+    environment = Environment(
         loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True,
+        lstrip_blocks=True, extensions=[_Rooted],
     )  # fmt: skip
+    environment.globals["root"] = root
+    return environment
 
 
 def of_this_site(address: str) -> str:

@@ -65,6 +65,14 @@ def free_port() -> int:
         return port
 
 
+def below_a_path() -> str:
+    """The server block with what the page has for a path of a host."""
+    page = (ROOT / "docs/http.md").read_text(encoding="utf-8")
+    found = re.search(r"```text picture\n# nginx, in the server block.*?\n(.*?)```", page, re.DOTALL)
+    assert found
+    return f"server {{ listen 443 ssl; server_name {NAME};\n{found[1]}}}"
+
+
 def documented() -> str:
     """The server block of the page."""
     page = (ROOT / "docs/http.md").read_text(encoding="utf-8")
@@ -74,13 +82,13 @@ def documented() -> str:
 
 
 @contextmanager
-def proxied(http: Http, folder: Path) -> Iterator[Proxy]:
+def proxied(http: Http, folder: Path, block: str, health: str = "/health") -> Iterator[Proxy]:
     key, certificate, port = folder / "key.pem", folder / "cert.pem", free_port()
     made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={NAME}"]
     subprocess.run(
         [*made, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True, timeout=60
     )
-    block = documented().replace("listen 443 ssl;", f"listen 127.0.0.1:{port} ssl;")
+    block = block.replace("listen 443 ssl;", f"listen 127.0.0.1:{port} ssl;")
     block = block.replace("127.0.0.1:8765", f"127.0.0.1:{http.port}")
     places = "".join(
         f"{name}_temp_path {folder}/{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
@@ -96,7 +104,7 @@ def proxied(http: Http, folder: Path) -> Iterator[Proxy]:
 
         def answers() -> bool:
             try:
-                return proxy.get("/health").status_code == 404
+                return proxy.get(health).status_code == 404
             except httpx2.TransportError:
                 return False
 
@@ -113,7 +121,7 @@ def proxy(server: Servers, start: Start, tmp_path: Path) -> Iterator[Proxy]:
         audit = tmp_path / "audit.log"
         token(server, "first")
         http = stack.enter_context(start("--http-hosts", NAME, "--audit", str(audit)))
-        yield stack.enter_context(proxied(http, tmp_path))
+        yield stack.enter_context(proxied(http, tmp_path, documented()))
 
 
 async def test_calls_streams_and_a_call_that_takes_long_pass_the_proxy(proxy: Proxy, era: str) -> None:
@@ -169,3 +177,22 @@ def test_people_sign_in_at_the_pages_through_the_proxy(proxy: Proxy) -> None:
         entered = proxy.post("/enter", headers=headers, data={"token": given})
         assert (entered.status_code, entered.headers["location"]) == (303, "/")
         assert "Secure" in entered.headers["set-cookie"]
+
+
+def test_the_pages_are_below_a_path_of_the_host(server: Servers, start: Start, tmp_path: Path) -> None:
+    given = token(server, "ada")
+    with (
+        start("--http-hosts", NAME, "--http-prefix", "/memory") as http,
+        proxied(http, tmp_path, below_a_path(), "/memory/health") as proxy,
+    ):
+        name = f"{NAME}:{proxy.port}"
+        headers = {"Host": name, "Origin": f"https://{name}"}
+        entered = proxy.post("/memory/enter", headers=headers, data={"token": given})
+        assert (entered.status_code, entered.headers["location"]) == (303, "/memory/")
+        cookie = entered.headers["set-cookie"]
+        assert "Path=/memory;" in cookie
+        page = proxy.get("/memory/", Cookie=cookie.partition(";")[0])
+        assert (page.status_code, 'href="/memory/static/style.css"' in page.text) == (200, True)
+        assert proxy.get("/memory/static/style.css").status_code == 200
+        assert proxy.get("/timeline").status_code == 404
+        assert [proxy.get(f"/memory{path}").status_code for path in ("/metrics", "/health")] == [404, 404]

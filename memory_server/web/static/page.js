@@ -1,6 +1,7 @@
 // Keyboard, and what others write meanwhile. Every page works without this file, but for the layout of the graph.
 "use strict";
 
+const root = document.body.dataset.root; // the path below which the pages are
 const LOOK = 1500; // milliseconds between two looks whether the file has changed
 
 const typing = (element) => element.matches("input, textarea, select, [contenteditable]");
@@ -10,7 +11,7 @@ document.addEventListener("keydown", (event) => {
   const box = document.querySelector("#q");
   if (event.key === "/" && !typing(event.target)) {
     event.preventDefault();
-    if (box) box.select(); else location.href = "/";
+    if (box) box.select(); else location.href = `${root}/`;
     return;
   }
   if (event.key === "n" && !typing(event.target)) document.querySelector("a.add")?.click();
@@ -28,7 +29,7 @@ document.addEventListener("keydown", (event) => {
 document.querySelector("nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
 
 // The search keeps what was typed where a link leads back to it.
-if (location.pathname === "/" && !location.search && !("ontouchstart" in window)) document.querySelector("#q")?.focus();
+if (location.pathname === `${root}/` && !location.search && !("ontouchstart" in window)) document.querySelector("#q")?.focus();
 
 let stamp = document.body.dataset.stamp;
 let shown = null; // the page as the server gave it last
@@ -58,7 +59,7 @@ const renew = (found) => {
 const look = async () => {
   if (document.hidden) return;
   try {
-    const answer = await fetch("/stamp");
+    const answer = await fetch(`${root}/stamp`);
     const now = answer.ok ? await answer.text() : stamp;
     if (now === stamp) return;
     const found = await page();
