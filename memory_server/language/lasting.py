@@ -1,6 +1,7 @@
 """The probability that a sentence tells something that should outlast its conversation.
 
-A logistic model over the words of a sentence and over its frame, in which rare words are left open: "our _ is now Aa".
+A logistic model over the words of a sentence, over its frame, in which rare words are left open: "our _ is now Aa", and
+over the words around it, which tell a story, a letter or a translation from what the person says.
 `scripts/lab/quality/lasting.py --fit` fits it on labelled prompts and writes the weights beside this module.
 """
 
@@ -40,6 +41,23 @@ _SAME_MARKS = str.maketrans("，。？！：；（）“”’", ',.?!:;()""\'')
 _LENGTHS = (3, 6, 10, 16, 30)
 """Tokens: a sentence is put into one of six groups by its length."""
 
+_ROOMS = (0, 5, 15, 30, 60, 100)
+"""The same of what stands around it."""
+
+_NEAR = 60
+"""Tokens on each side of a sentence that are read."""
+
+_NEAR_LETTERS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence of a message, with what stands before and behind it."""
+
+    text: str
+    before: str = ""
+    behind: str = ""
+
 
 @dataclass(frozen=True, slots=True)
 class Model:
@@ -53,19 +71,19 @@ class Model:
     share: float
     bias_of_states: float
 
-    def logit(self, sentence: str) -> float:
-        present = set(features(sentence, self.common))
+    def logit(self, statement: Statement) -> float:
+        present = set(features(statement, self.common))
         return self.bias + sum(self.words.get(feature, 0.0) for feature in present)
 
-    def by_words(self, sentence: str) -> float:
-        return _probability(self.logit(sentence) - CAUTION)
+    def by_words(self, statement: Statement) -> float:
+        return _probability(self.logit(statement) - CAUTION)
 
-    def with_states(self, sentences: Sequence[str], states: "States") -> list[float]:
-        """The same with the states of each sentence: (sentences, numbers)."""
+    def with_states(self, statements: Sequence[Statement], states: "States") -> list[float]:
+        """The same with the states of the text of each: (statements, numbers)."""
         sums = states.dot(self.states)
         return [
-            _probability(self.bias_of_states + self.share * self.logit(sentence) + float(total))
-            for sentence, total in zip(sentences, sums, strict=True)
+            _probability(self.bias_of_states + self.share * self.logit(statement) + float(total))
+            for statement, total in zip(statements, sums, strict=True)
         ]
 
 
@@ -73,16 +91,26 @@ def _probability(logit: float) -> float:
     return 1 / (1 + exp(-max(-50.0, min(50.0, logit))))
 
 
-def features(sentence: str, common: Set[str]) -> Iterator[str]:
-    """The names of what a sentence has: words, and runs of its frame with its begin and its end."""
-    words, frame = _read(sentence, common)
+def features(statement: Statement, common: Set[str]) -> Iterator[str]:
+    """The names of what a sentence has: words, runs of its frame with its begin and its end, and words around it."""
+    words, frame = _read(statement.text, common)
     yield from words
     for size in (2, 3, 4):
         for start in range(len(frame) - size + 1):
             run = frame[start : start + size]
             if size < 4 or "^" in run:
                 yield " ".join(run)
-    yield f"length {sum(len(words) > length for length in _LENGTHS)}"
+    yield f"length {_group(len(words), _LENGTHS)}"
+    before, _ = _read(statement.before[-_NEAR_LETTERS:], common)
+    behind, _ = _read(statement.behind[:_NEAR_LETTERS], common)
+    around = [*before[-_NEAR:], *behind[:_NEAR]]
+    yield from (f"near:{word}" for word in around)
+    yield f"place {bool(before):d}{bool(behind):d}"
+    yield f"room {_group(len(around), _ROOMS)}"
+
+
+def _group(number: int, limits: Sequence[int]) -> int:
+    return sum(number > limit for limit in limits)
 
 
 def _read(sentence: str, common: Set[str]) -> tuple[list[str], list[str]]:
@@ -106,9 +134,9 @@ def _read(sentence: str, common: Set[str]) -> tuple[list[str], list[str]]:
     return words, [*frame, "$"]
 
 
-def by_words(sentences: Sequence[str]) -> list[float]:
-    """The probability of each sentence that it tells something lasting, by its words alone."""
-    return [model().by_words(sentence) for sentence in sentences]
+def by_words(statements: Sequence[Statement]) -> list[float]:
+    """The probability of each statement that it tells something lasting, by words alone."""
+    return [model().by_words(statement) for statement in statements]
 
 
 @cache

@@ -4,14 +4,16 @@ import re
 
 from memory_server.language import sentences
 from memory_server.language.lazy import closed_list, lazy
+from memory_server.language.text import HAN
 
 _FENCED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 
 _NOT_SAID = lazy(
     r"""
-    ^\s*[>|$]                                                # a quotation, a table, a command
+    ^\s*(?:[>|$]|\#+\s)                                      # a quotation, a table, a command, a title or a comment
     | ^(?:\ {4}|\t)                                          # indented code
-    | [{};]\s*(?://.*)?$ | => | == | \w\(\)? | ^\s*[\w.]+\s=\s | ^\s*(?://|\#\!|/\*|\*/|<[a-z/!])
+    | ^\s*(?:[A-Z][A-Z.\s]{2,20}|[A-Z]\d{1,2})[:：]\s           # a line of a play or an interview
+    | ^(?!(?:\S*[^\W\d_]\S*\s+){9}).*(?:[{};]\s*(?://.*)?$ | => | == | \w\(\)?) | ^\s*[\w.]+\s=\s | ^\s*(?://|/\*|\*/|<[a-z/!])
     | ^\s*(?:def|class|import|from\s\w+\simport|const|let\s\w+\s=|var|func|fn|public|private|return|SELECT|INSERT)\b
     | ^\s*(?:Traceback|File\s"|at\s\S+\(|npm\sERR|\w*(?:Error|Exception|Warning)\b:?)
     | ^\s*\[?\d{4}-\d\d-\d\d[T\s]\d | \b(?:INFO|WARN|WARNING|ERROR|DEBUG|FATAL)\b | ^\s*[\w.-]+(?:\[\d+\])?:\s\[
@@ -19,6 +21,37 @@ _NOT_SAID = lazy(
 """,
     re.VERBOSE,
 )
+
+_ROWS = re.compile(r"^[^,\n]*(?:,(?=\S)[^,\n]*){2,}$", re.MULTILINE)
+"""A line of a table with commas; one alone may be a sentence."""
+
+_OPENS = closed_list(r"""
+    (?:^|\n)(?!.*\b(?:remember|note|rules?|facts?|about\s(?:me|us)|context|fyi|preferences?|merk|regeln?)\b)(?!.*(?:记住|记一下|规则|约定|背景|关于我))
+        [^\n]*[:：]\s*(?:\n|[>]{2,})
+    |(?:^|\n)(?:\S+\s){0,4}?(?:fix|check|proofread|correct|polish|spelling|grammar|translate|into\s[A-Z]\w+|shorten|summari[sz]e|summary|cut|rewrite
+        |rephrase|paraphrase|punch|continue|carry\son|feedback|edit|explain|caption|themes|title|headline|prüf\w*|korrigier\w*|übersetz\w*|kürz\w*|schreib\sweiter)\b[^\n]{0,80}\n\s*\n
+    |(?:^|\n)[^\n]{0,12}(?:翻成|翻译|润色|校对|检查|改错|病句|压成|缩成|概括|总结|提炼|续写|接着|往下写|扩写|改写|点评|批改)[^\n]{0,30}\n
+    |(?:^|\n)[^\n:：。]{0,24}(?:翻成|翻译|润色|校对|病句|错别字|压成|缩成|概括|总结|提炼|续写|接着写|往下写|扩写|改写|点评|批改|再炸|改[得成短顺]|参考答案|导语)[^\n:：。]{0,16}[:：]
+    |(?:^|\n)(?:punch|clean|tidy|make)\s(?:this|it)\s\w+:
+""")
+"""What ends before a text that is handed over: the rest of the message is that text."""
+
+_LONG_QUOTATION = re.compile(
+    r"(?:“[^“”]{8,800}”|„[^„“”]{8,800}[“”]|「[^「」]{8,800}」|(?<!\w)\"[^\"]{8,800}\"(?!\w))"
+)
+
+_ENDS_INSIDE = re.compile(r"(?<=[a-zäöüß]{3})[.!?](?=\s\S)|[。！？](?=\w)")
+"""The end of a sentence inside a quotation: somebody else speaks."""
+
+_GREETING = re.compile(
+    r"^(?:Hi|Hello|Hey|Dear|Hallo|Liebe[rs]?)\s(?:Mr|Mrs|Ms|Herr|Frau)?\.?\s?[A-Z]\w+\b[,!]?|^\w{1,3}(?:您好|你好)[,，:：]"
+)
+"""A greeting behind the beginning: a letter that is handed over."""
+
+_ACTS = closed_list(
+    r"^\s*\*[^*\n]+\*|^you(?:['’]re|\sare)\s(?:captain|king|queen|lord|lady|sir|doctor|professor)\b|^(?:int|ext)\.\s"
+)
+"""A message that plays a role."""
 
 _HANDED_OVER = closed_list(r"""
     \b(?:translate|proofread|rephrase|paraphrase|rewrite|summari[sz]e|correct|polish|übersetze|korrigiere|kürze)\b[^.]*(?::|\b(?:this|these|following|below)\b)
@@ -39,9 +72,12 @@ _HANDED_BACK = closed_list(r"""
 
 _END = re.compile(
     r"(?<=[\w)`/]{2}[.!?])(?<!\betc\.)(?<!\bvs\.)(?<!\bno\.)(?<!\bMr\.)(?<!\bDr\.)\s+(?=\S)"
+    r"|(?<=[!?]{2})\s+(?=\S)|(?<=…)\s*(?=[^\s…。.]{4})"
+    rf"|(?<=[{HAN}]{{3}})\s+(?=[{HAN}]{{2}})"
     r"|(?<=[A-Za-z]\s\d[.!?])\s+(?=[A-Z])(?!Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)|(?<=\d[.!?])\s+(?=[a-z])"
 )
-"""The end of a sentence as people type it: the next may begin with a small letter, and a number may end one."""
+"""The end of a sentence as people type it: the next may begin with a small letter, a number may end one, and a
+blank one of Chinese."""
 
 _QUOTED = re.compile(r"[\"“”「」『』«»][^\"“”「」『』«»]*[\"“”「」『』«»]?|(?<!\w)['‘][^'’]+['’](?!\w)")
 
@@ -61,17 +97,30 @@ def own_words(text: str) -> list[str]:
     """The sentences that the person says, each on one line; none where most lines are code or a log."""
     lines = _FENCED.sub("\n", text).splitlines()
     prose = [line for line in lines if not _NOT_SAID.search(line)]
-    if 2 * len(prose) < len([line for line in lines if line.strip()]):
+    if 2 * len(prose) < len([line for line in lines if line.strip()]) or _ACTS.search(text):
         return []
     own_sentences: list[str] = []
-    for sentence in _split("\n".join(prose)):
-        if _HANDED_OVER.search(sentence):
-            break
+    for number, sentence in enumerate(_split(_without_handed_over("\n".join(prose)))):
         if _HANDED_BACK.search(sentence):
-            return []
-        if not any(_SPEECH.search(quotation) for quotation in _QUOTED.findall(sentence)):
+            own_sentences.clear()
+            continue
+        quotations = [quotation for quotation in _QUOTED.findall(sentence) if _SPEECH.search(quotation)]
+        if (_HANDED_OVER.search(sentence) and not quotations) or (number and _GREETING.search(sentence)):
+            break
+        if not quotations:
             own_sentences.append(sentence)
     return own_sentences
+
+
+def _without_handed_over(prose: str) -> str:
+    """The text before one that is handed over, without rows of a table and long quotations."""
+    if len(_ROWS.findall(prose)) > 1:
+        prose = _ROWS.sub("", prose)
+    prose = _LONG_QUOTATION.sub(
+        lambda quotation: "“…”" if _ENDS_INSIDE.search(quotation[0]) else quotation[0], prose
+    )
+    opening = _OPENS.search(prose)
+    return prose[: opening.start()] if opening else prose
 
 
 def _split(text: str) -> list[str]:

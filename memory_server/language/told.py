@@ -6,7 +6,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from memory_server.language import lasting
+from memory_server.language import lasting, sentences
+from memory_server.language.lasting import Statement
 from memory_server.language.lazy import closed_list
 from memory_server.language.own_words import own_words
 
@@ -15,17 +16,17 @@ LONGEST = 300
 
 SHORTEST = 3
 
-SURE = 0.92
+SURE = 0.86
 """Probability from which on a sentence is kept."""
 
 LIKELY = 0.4
 """Probability from which on it may be one: another session confirms it by saying it again."""
 
-Judge = Callable[[Sequence[str]], Sequence[float]]
-"""Gives the probability of each sentence that it tells something lasting."""
+Judge = Callable[[Sequence[Statement]], Sequence[float]]
+"""Gives the probability of each statement that it tells something lasting."""
 
 _OPENING = closed_list(r"""
-    ^(?:(?:no|nope|nah|actually|wrong|correction|sorry|hi|hello|hey(?:\sthere)?|good\smorning|fyi|btw|by\sthe\sway|ps|ok|okay|well|oh
+    ^(?:(?:wait(?:,?\sno)?|hm+|um+|no|nope|nah|actually|wrong|correction|sorry|hi|hello|hey(?:\sthere)?|good\smorning|fyi|btw|by\sthe\sway|ps|ok|okay|well|oh
         |that'?s\s(?:wrong|not\sright)|not\squite|also|so|and|nein|falsch|stimmt\snicht|übrigens|hallo|ach)
         (?:[,.:!]+\s+|\s+(?:and|so)\s+)|(?:actually|btw|fyi)\s+|(?:nope|no|also|ok|okay)\s+(?=(?:i|i'm|my|we|our|the|she|he)\b))+
     |^(?:不对|不是|错了|更正|纠正一下|其实|另外|对了|顺便说一下|你好|嗯|哦)[,，:：。]\s*|^其实(?=我)
@@ -55,14 +56,34 @@ _FROM_NOW_ON = closed_list(r"""
 """)
 """What makes a sentence a rule for all that follows."""
 
+_SUPPOSES = closed_list(r"""
+    ^(?:(?:if|wenn|falls|oh|sure|klar)\b|如果|要是|假如)[^,，]*(?:from\snow\son|in\sfuture|in\szukunft|以后|今后)|哈哈|\b(?:ha){2,}\b|\b(?:lol|jk)\b
+""")
+"""What supposes a future, or laughs: it asks for nothing."""
+
+_ONE_WORD = closed_list(r"^[A-Za-z]+[.!]?$")
+"""What is left of "remember that movie"."""
+
 _AND_DO = closed_list(r"""
-    \s*,?\s(?:so\s|and\s|then\s|but\s)*(?:please\s(?!keep)|(?:can|could|would|will)\s(?:you|u|i|we)\b|what\b|how\b|which\b|where\b).*[?？]$
+    \s*,?\s(?:so\s|and\s|then\s|but\s)*(?:please\s(?!keep)(?!.*\b(?:all|always|never|every|any)\b)|(?:can|could|would|will)\s(?:you|u|i|we)\b|what\b|how\b|which\b|where\b).*[?？]$
     |,\s(?:so\s|and\s|then\s)*(?:please|can\syou|could\syou|(?:add|fix|write|make|update|generate|create|change|check|look|use|run|move|rename|show|list|start|find)
         \s(?:it|this|that|them|me|the|a|an|one|some)\b).*$
     |[,，;；](?:请|帮[我忙](?!记)|麻烦|把|那?怎么|什么|(?:改|加|写|看|想要?|给我写|给我做)(?:一|个|下|看|些|几|五|三)).*$|，\S{1,10}(?:怎么|什么|哪|吗).*$
+    |[，,]\s?[^，,。]{0,14}(?:要不要|是不是|能不能|行不行|够不够|可以不|好使不|咋|怎么|为啥|为什么|多少|吗|嘛|呢|够啊?)[^，,。]{0,14}[？?]?$
+    |，[^，,。]{0,8}(?:重新?[写发做改算来出排]|再[来写做算出]|[改写算看查编排换标](?:[下一个简短慢大]|改|看)|照[这那]个[写改做]|推荐)[^，,。]{0,8}$
     |,\s(?:wie|was|wo|warum|kannst|kannst\sdu|bitte\s\w+\smir)\b.*[?]$
 """)
 """A request or a question that follows in the same sentence."""
+
+_WHEN = closed_list(
+    r"^(?:when(?:ever)?|every\stime|each\stime|if|wenn|immer\swenn)\s(?:i|we|you|my|the|a|an|ich|wir|du)\b(?!.*[?]$)"
+)
+"""What begins a rule: its order belongs to it."""
+
+_FIRST_DO = closed_list(r"""
+    ^(?:请|帮[我忙]|麻烦|给我|再?[来写出做排算](?:一|个|份|张|下))[^，。,]{1,24}[，,]\s?(?=(?:我|咱|这边|对方|孩子|客户))
+""")
+"""A request that stands before it in the same sentence."""
 
 _ASKS = closed_list(r"""
     [?？]\s*$|[吗呢]\s*[。.!！]?$|要不要|是不是|有没有|能不能|会不会|(?:什么|怎么[办做写样说回读]?|多少|哪[个里儿些]\S?)[。.]?$|^(?:什么|怎么|为什么|多少|哪)
@@ -144,38 +165,47 @@ class Told:
 _MENDS = closed_list(r"""
     ^(?:please\s)?(?:remember|note|record|keep)\s(?:that|it|this)(?:\s\w+){0,2}[.!]?$|^(?:请|帮我)?(?:记下来|记一下|记住)了?[。.!！]?$
     |^(?:bitte\s)?merk\sdir\sdas(?:\sbitte)?[.!]?$|^(?:fix|lösung|solution)\s?:|\b(?:fix(?:ed|es)|solve[ds]|cure[ds]|did\sthe\strick|help(?:ed|s)|brought\sit|made\sit\swork|repaired)\b|就(?:好|行|正常|解决)了
+    |^(?:like\s\w+ly|not\seven|never\sha(?:s|ve)|ever[.!]?$|(?:it|that|they)['’]?d\s|that['’]?s\s(?:why|because)|because|weil|因为)\b
 """)
-"""A sentence that mends what the one before it names, or asks to keep it."""
+"""A sentence that mends what the one before it names, says why, goes on with it, or asks to keep it."""
 
 
 def told(text: str, judge: Judge = lasting.by_words) -> list[Told]:
     """The sentences of a message that tell something lasting, without opening words and the request at the end."""
     statements = list(dict.fromkeys(spoken(text)))
-    judged = [statement for statement in statements if not _is_asked(_opened(statement))]
+    judged = [statement for statement in statements if not _is_asked(_opened(statement.text))]
     probabilities = dict(zip(judged, judge(judged), strict=True)) if judged else {}
     return [
-        _told(statement, probability >= SURE)
+        _told(statement.text, probability >= SURE)
         for statement in statements
         if (probability := probabilities.get(statement, 1.0)) >= LIKELY
     ]
 
 
-def spoken(text: str) -> list[str]:
+def spoken(text: str) -> list[Statement]:
     """The statements of a message that are judged: with their opening words, which tell a correction."""
-    return [statement for sentence in _joined(own_words(text)) for statement in _statement(sentence)]
+    texts = [statement for sentence in _joined(own_words(text)) for statement in _statement(sentence)]
+    message = sentences.line(text) if texts else ""
+    return [Statement(statement, *_around(statement, message)) for statement in texts]
+
+
+def _around(statement: str, message: str) -> tuple[str, str]:
+    """Return what stands before and behind a statement in its message."""
+    before, part, behind = message.partition(statement)
+    return (before, behind) if part else ("", message)
 
 
 def corrections(text: str) -> list[str]:
     """The first statements of a message that begins with a denial, without it."""
     if not _CORRECTS.search(text.lstrip()):
         return []
-    return [_opened(statement) for statement in spoken(text)[:2]]
+    return [_opened(statement.text) for statement in spoken(text)[:2]]
 
 
-def _joined(sentences: Sequence[str]) -> list[str]:
+def _joined(own_sentences: Sequence[str]) -> list[str]:
     """The sentences, each with the one that follows where that belongs to it."""
     joined: list[str] = []
-    for sentence in sentences:
+    for sentence in own_sentences:
         if joined and _MENDS.search(sentence) and len(joined[-1]) + len(sentence) < LONGEST:
             joined[-1] += f" {sentence}"
         else:
@@ -185,7 +215,8 @@ def _joined(sentences: Sequence[str]) -> list[str]:
 
 def _statement(sentence: str) -> Iterator[str]:
     """The sentence without the request at its end; nothing where it asks, guesses or is of the day."""
-    statement = _AND_DO.sub("", sentence.strip()).strip()
+    sentence = sentence.strip()
+    statement = sentence if _WHEN.search(sentence) else _FIRST_DO.sub("", _AND_DO.sub("", sentence)).strip()
     text = _opened(statement)
     if not SHORTEST <= len(text) <= LONGEST or (text.isascii() and " " not in text):
         return
@@ -203,6 +234,8 @@ def _opened(statement: str) -> str:
 
 def _is_asked(statement: str) -> bool:
     """True if the person asks to keep it, or makes it a rule from now on."""
+    if _SUPPOSES.search(statement) or _ONE_WORD.search(_ASKED_TO_KEEP.sub("", statement, count=1)):
+        return False
     return any(pattern.search(statement) for pattern in (_ASKED_TO_KEEP, _ASKED_AFTERWARDS, _FROM_NOW_ON))
 
 

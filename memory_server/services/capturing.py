@@ -177,8 +177,8 @@ def _was_said(tx: Tx, text: str, session: str) -> bool:
     if not terms:
         return False
     turns = tx.hook_captures.of_others(max(terms, key=len), session, SEARCHED)
-    sentences = (sentence for turn in turns for sentence in spoken(by_user(turn)))
-    return any(says_the_same(text, sentence) for sentence in sentences)
+    statements = (statement for turn in turns for statement in spoken(by_user(turn)))
+    return any(says_the_same(text, statement.text) for statement in statements)
 
 
 def _draft(fact: Told, caller: Caller) -> MemoryDraft:

@@ -30,7 +30,9 @@ def is_part(text: str, wanted: Sequence[str]) -> bool:
 @pytest.fixture(scope="module")
 def judge() -> Judge:
     embedder = BundledEmbedder(reads_tokens=False)
-    return lambda texts: lasting.model().with_states(texts, embedder.read_states(texts))
+    return lambda statements: lasting.model().with_states(
+        statements, embedder.read_states([statement.text for statement in statements])
+    )
 
 
 def kept(text: str, judge: Judge) -> list[str]:
