@@ -73,7 +73,10 @@ def _hook(arguments: list[str]) -> None:
     if not is_done:
         from memory_server.hook.main import main as hook
 
-        hook(arguments, os.environ, data)
+        if hook(arguments, os.environ, data):
+            from memory_server.front.hook import start
+
+            start(arguments, os.environ)
 
 
 def _engine(path: str, identity: str) -> int:

@@ -53,6 +53,7 @@ from memory_server.services.reminding import RemindingService
 from memory_server.services.reranking import Reranking
 from memory_server.services.resume import ResumeService
 from memory_server.services.review import ReviewService
+from memory_server.services.rules import RuleService
 from memory_server.services.search import SearchService
 from memory_server.services.short_term import ShortTermService
 from memory_server.services.things import ThingService
@@ -168,6 +169,7 @@ class Services:
         self.long_term = LongTermService(
             database, self.triggers[0], random.random, allow_secrets=secrets, count_access=counts
         )
+        self.rules = RuleService(database, self.triggers[0], self.triggers[1].judge, self.long_term)
         self.reminders = ReminderService(self.long_term, segmenter.segment, is_month_first)
 
     def _fact_written(self, fact: Memory | Fact, caller: Caller) -> None:
@@ -236,6 +238,7 @@ class Services:
         return [
             *jobs.that_load(database, queue, self.late, segmenter),
             *jobs.that_look(self.ground),
+            Job("start what judges acts", self.rules.prepare, jobs.ONCE),
             *self._jobs_of_settings(),
             *([] if settings.read_only else jobs.that_find(self.projects, settings.here)),
             *(jobs.that_write_back(self.corrections) if self.writes_back else []),

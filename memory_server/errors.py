@@ -38,6 +38,7 @@ class Mend(StrEnum):
     CLOSE_TASK = "delete a task that is done, or say how it stands"
     ANSWER_QUESTION = "store what answers a question"
     MEND_TRIGGER = "try a trigger, then change it or delete its memory"
+    SWITCH_RULE = "switch a rule off, as a person"
     JOIN_PROJECTS = "join two projects"
     ALLOW_SECRETS = "allow secrets"
     CHECK_FILE = "check the database file"

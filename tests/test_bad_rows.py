@@ -31,6 +31,10 @@ SPOILT = {
     f" SELECT 80, id, {BAD}, '[]', '{LONG_AGO}' FROM facts WHERE key = 'zebra.good'",
     "edges": "INSERT INTO edges (id, source_id, target_id, relation) SELECT 92, 1, 2, " + BAD,
     "wakes": f"INSERT INTO wakes (id, memory_id, why) SELECT 86, min(id), {BAD} FROM long_term_memories",
+    "rules": "INSERT INTO rules (id, memory_id, effect, holds, passes, confirmed_at)"
+    f" SELECT 86, min(id), 'deny', '[]', '[]', {BAD} FROM long_term_memories",
+    "rule_hits": "INSERT INTO rule_hits (id, memory_id, at, effect, act)"
+    f" SELECT 86, min(id), '{LONG_AGO}', 'deny', {BAD} FROM long_term_memories",
     "digested": f"INSERT INTO digested (id, kind, item_id, digest_id) VALUES (87, {BAD}, 1, 0)",
     "hook_injections": "INSERT INTO hook_injections (id, session, event, kind, item_id, tokens)"
     f" VALUES (86, {BAD}, 'SessionStart', 'briefing', 0, 9)",
@@ -121,6 +125,8 @@ NAMED = {
     "short_term_embeddings": ("1", "created_at"),
     "short_term_embedding_queue": ("1", "queued_at"),
     "wakes": ("86", "why"),
+    "rules": ("86", "confirmed_at"),
+    "rule_hits": ("86", "act"),
     "job_problems": ("a job", "problem"),
     "trash": ("88", "parts"),
     "erasures": ("zebra caf\ufffd", "what"),

@@ -19,9 +19,11 @@ from memory_server.domain.memory import Memory
 from memory_server.domain.outside import Waiting
 from memory_server.domain.project import Listed
 from memory_server.domain.ranking import Hit
+from memory_server.domain.rules import RuleHit
 from memory_server.domain.short_term import ShortTermMemory
 from memory_server.domain.token import State, Token
 from memory_server.domain.turn import Turn
+from memory_server.services.rules import ListedRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,18 @@ class TriggersAnswer:
     triggers: Sequence[StatedTrigger]
     more: int
     degraded: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RulesAnswer:
+    rules: Sequence[ListedRule]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleLogAnswer:
+    """The last acts that rules held, the latest first."""
+
+    hits: Sequence[RuleHit]
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +281,12 @@ LINES = {
         ),
         Answer(StatedTrigger, "memory.name memory.prompt memory.trigger state", _STATED),
         Answer(LostRows, "table ids certain"),
+        Answer(
+            ListedRule,
+            "rule.name rule.effect rule.state words rule.reason rule.trigger rule.holds rule.passes rule.confirmed_at",
+            "held=counts.hits overruled=counts.overruled last=counts.last",
+        ),
+        Answer(RuleHit, "at rule=name effect act client session overruled_at"),
         Answer(StatedToken, _TOKEN, "token.created_at token.expires_at token.last_used"),
         Answer(ShownMemory, _KIND, _WHOLE, "earlier history edges"),
         Answer(ShownFact, _KIND, "fact history"),

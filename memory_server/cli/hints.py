@@ -32,6 +32,7 @@ WORDS = {
     Mend.CLOSE_TASK: f"Delete the fact {{key}}, or write its present state. {_THROUGH_AN_ASSISTANT}",
     Mend.ANSWER_QUESTION: "Store the answer, or forget the question: `memory-server hook unlearn {question}`.",
     Mend.MEND_TRIGGER: f"Change the trigger of {{name}}, or delete it. {_THROUGH_AN_ASSISTANT}",
+    Mend.SWITCH_RULE: "`memory-server rules off '{name}'` switches it off.",
     Mend.JOIN_PROJECTS: "To put both together: memory-server projects join FROM INTO.",
     Mend.ALLOW_SECRETS: "To store it anyway, use --allow-secrets.",
     Mend.CHECK_FILE: "Run `memory-server doctor`: it reports what is wrong.",

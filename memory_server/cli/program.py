@@ -41,10 +41,11 @@ VERBS: dict[str, dict[str, str]] = {
         "review": "review",
         "log": "log",
     },
-    "Facts, triggers, projects": {
+    "Facts, triggers, rules, projects": {
         "facts": "facts",
         "fact": "facts",
         "triggers": "triggers",
+        "rules": "rules",
         "projects": "projects",
         "stats": "stats",
     },

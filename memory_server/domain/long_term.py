@@ -7,6 +7,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import NamedTuple, NewType, TypeVar
 
+from memory_server.domain.effect import RuleDraft
 from memory_server.domain.trust import UNKNOWN
 
 LongTermId = NewType("LongTermId", int)
@@ -42,13 +43,14 @@ class Order(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LongTermDraft:
-    """A long-term memory before it is stored. `cooldown` is in minutes."""
+    """A long-term memory before it is stored. `cooldown` is in minutes; one with a `rule` looks at acts."""
 
     name: str
     prompt: str
     trigger: str
     created_context: str | None
     cooldown: int = 0
+    rule: RuleDraft | None = None
 
 
 @dataclass(frozen=True, slots=True)

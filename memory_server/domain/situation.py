@@ -17,6 +17,7 @@ class Situation:
     now: datetime
     seed: int
     participants: Mapping[str, Any] = field(default_factory=dict)
+    act: Mapping[str, Any] | None = None
 
     @property
     def zone(self) -> str | None:

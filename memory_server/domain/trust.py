@@ -44,6 +44,11 @@ def typed(_: str) -> str:
     return TYPED
 
 
+def is_person(stamp: Stamp) -> bool:
+    """Return True for the stamp of a face in which a person acts: a terminal, or a page."""
+    return stamp("") == TYPED
+
+
 def told(_: str) -> str:
     """Stamp the words of the user."""
     return TOLD

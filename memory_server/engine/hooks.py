@@ -5,7 +5,10 @@ from pathlib import Path
 
 from memory_server.app import Services
 from memory_server.call import acting
+from memory_server.domain.act import Act
 from memory_server.domain.caller import Caller
+from memory_server.domain.effect import Effect
+from memory_server.domain.rules import Ruling
 from memory_server.engine.witness import Witness
 from memory_server.hook import event as events
 from memory_server.hook import main, written
@@ -24,7 +27,7 @@ def answer(
 ) -> str:
     """Return what a hook prints, of what the client sent it in a folder."""
 
-    def say(event: Event, settings: HookSettings) -> str:
+    def say(event: Event, settings: HookSettings) -> str | Ruling:
         project = settings.here(event.folder)
         witness.hear(event, project)
         if event.written is not None:
@@ -34,13 +37,26 @@ def answer(
         if memories is not None and not settings.read_only:
             services.following.follow(memories, caller)
         if event.act is not None:
-            return around(event, event.act, caller, services.acts, services.mending, settings.read_only)
+            ruling = _judged(services, event.name, event.act, caller)
+            if ruling.effect in (Effect.ASK, Effect.DENY):
+                return ruling
+            notes = around(event, event.act, caller, services.acts, services.mending, settings.read_only)
+            return "\n".join(filter(None, [ruling.text, notes]))
         reminding = services.reminding
         judge = services.judging.judge
         return main.said(event, settings, services.database, reminding.remind, reminding.waking, judge, stamp)
 
     with acting.as_(None):
         return main.answered(arguments, environment, data, folder, say)
+
+
+def _judged(services: Services, name: Name, act: Act, caller: Caller) -> Ruling:
+    """Return what the rules say before an act; after it, mark that it ran."""
+    if name is Name.BEFORE:
+        return services.rules.judged(act, caller)
+    if name is Name.WROTE:
+        services.rules.ran(act, caller)
+    return Ruling()
 
 
 def hear(

@@ -35,7 +35,7 @@ LEAST = 0.1
 def relay(arguments: Sequence[str], environment: Mapping[str, str], data: bytes) -> bool:
     """Let an engine answer what the client said, and print that. Returns False where this process has to do the work:
     there can be no engine. Before a prompt nothing is said then. Acts are told to an engine that runs: where none does,
-    no session stores anything.
+    no session stores anything, but rules may stand that an act must not pass.
 
     Raises:
         TimeoutError: an engine starts or runs, and does not answer in time.
@@ -43,7 +43,7 @@ def relay(arguments: Sequence[str], environment: Mapping[str, str], data: bytes)
     is_act = arguments[0] in ACTS and not (arguments[0] == written.EVENT and written.is_memory(data))
     flags_of_hook, needs_engine = dict(flags.of_hook(arguments[1:])), is_act or arguments[0] == PROMPT
     if not finding.may_be_used(flags_of_hook, environment):
-        return needs_engine
+        return needs_engine and arguments[0] != written.BEFORE
     engine = finding.wanted(flags_of_hook, environment)
     seconds = BEFORE_AN_ACT if is_act else BEFORE_A_PROMPT if needs_engine else PATIENCE
     ends = time.monotonic() + seconds
@@ -57,7 +57,7 @@ def relay(arguments: Sequence[str], environment: Mapping[str, str], data: bytes)
     except (OSError, ValueError):
         return needs_engine
     if link is None:
-        return needs_engine
+        return needs_engine and arguments[0] != written.BEFORE
     variables = {
         name: value for name, value in environment.items() if name.startswith((flags.PREFIX, "CLAUDE_"))
     }
@@ -81,3 +81,11 @@ def relay(arguments: Sequence[str], environment: Mapping[str, str], data: bytes)
     with suppress(OSError):  # the client has gone
         tell(answer)
     return True
+
+
+def start(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Start an engine for the next act, and do not wait for it."""
+    flags_of_hook = dict(flags.of_hook(arguments[1:]))
+    if finding.may_be_used(flags_of_hook, environment):
+        with suppress(OSError):  # a TimeoutError too: it starts
+            finding.reach(finding.wanted(flags_of_hook, environment), 0).close()

@@ -9,6 +9,8 @@ from typing import Any
 
 from memory_server.domain import act
 from memory_server.domain.act import Act
+from memory_server.domain.effect import Effect
+from memory_server.domain.rules import Ruling
 from memory_server.hook import written
 
 
@@ -87,6 +89,28 @@ def read(name: Name, text: str, working_folder: Path) -> Event:
         act.read(tool, arguments, folder),
         act.exit_code(response),
     )
+
+
+def decision(client: str | None, ruling: Ruling) -> str:
+    """Form what stops an act, or lets the client ask a person. Where it cannot, the model has to ask."""
+    reason = ruling.text
+    asks = ruling.effect is Effect.ASK
+    if client in NEVER_ASKING and asks:
+        asks, reason = False, f"{reason}\nAsk the user first. {LIFTED}"
+    if client == "cursor":
+        return _json(
+            {"permission": "ask" if asks else "deny", "user_message": reason, "agent_message": reason}
+        )
+    if client == "gemini":
+        return _json({"decision": "ask" if asks else "deny", "reason": reason})
+    hook = {"permissionDecision": "ask" if asks else "deny", "permissionDecisionReason": reason}
+    return _json({"hookSpecificOutput": {"hookEventName": Name.BEFORE, **hook}})
+
+
+NEVER_ASKING = frozenset(["codex", "opencode"])
+"""Clients whose hooks cannot let a person decide: what would be asked there is denied."""
+
+LIFTED = "A person lifts a rule with `memory-server rules off NAME`."
 
 
 def answer(event: Event, client: str | None, text: str) -> str:

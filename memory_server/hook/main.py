@@ -14,8 +14,10 @@ from memory_server import defaults, stores
 from memory_server.call import again, deadline
 from memory_server.domain import trust
 from memory_server.domain.caller import Caller
+from memory_server.domain.effect import Effect
 from memory_server.domain.moment import timestamp
-from memory_server.errors import NotMade
+from memory_server.domain.rules import Ruling
+from memory_server.errors import MemoryServerError, NotMade
 from memory_server.hook import event as events
 from memory_server.hook import journal
 from memory_server.hook.event import Event, Name
@@ -26,6 +28,7 @@ from memory_server.hook.settings import HookSettings, read
 from memory_server.hook.start import start
 from memory_server.language import lasting
 from memory_server.language.told import Judge
+from memory_server.sqlite.glance import Glance
 from memory_server.storage.database import Database
 from memory_server.where import Where
 
@@ -37,26 +40,59 @@ PATIENCE = 1.5
 
 LATE = "the engine did not answer in time; where it was just starting, the next hook finds it"
 
+UNJUDGED = "The rules for this memory could not be judged ({}). Ask the user before you do this."
+
 EVERY = "all"
 """The word that turns off every event."""
 
 
-Say = Callable[[Event, HookSettings], str]
-"""Gives what the model should know of an event; '' is nothing."""
+Say = Callable[[Event, HookSettings], str | Ruling]
+"""Gives what the model should know of an event, '' is nothing; or what the rules say to an act."""
 
 
-def main(arguments: Sequence[str], environment: Mapping[str, str], data: bytes) -> int:
-    """Run the hook of the event that the first argument names, in this process, on what the client sent. Always 0."""
+def main(arguments: Sequence[str], environment: Mapping[str, str], data: bytes) -> bool:
+    """Run the hook of the event that the first argument names, in this process, on what the client sent. Return True
+    where the next act needs an engine: rules wait to be judged."""
+    if arguments[:1] == [Name.BEFORE]:
+        return _unjudged(arguments, environment, "no engine runs")
     answer = answered(arguments, environment, data, defaults.folder(), _say)
     with contextlib.suppress(OSError):  # the client has gone
         tell(answer)
-    return 0
+    return False
 
 
 def late(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
-    """Write into the log that nothing was said, since an engine did not answer in time."""
+    """Write into the log that nothing was said, since an engine did not answer in time; an act is asked about."""
     with contextlib.suppress(OSError):  # the folder of the log cannot be written
         journal.failed(read(arguments[1:], environment).db, _now(), arguments[0], LATE)
+    if arguments[:1] == [Name.BEFORE]:
+        _unjudged(arguments, environment, "the engine did not answer in time")
+
+
+def _unjudged(arguments: Sequence[str], environment: Mapping[str, str], reason: str) -> bool:
+    """Let the client ask a person, where a rule stands that could not be judged. Return True where one does."""
+    settings = read(arguments[1:], environment)
+    if settings.off & {EVERY, Name.BEFORE}:
+        return False
+    ruling = unjudged(settings.db, reason)
+    if ruling.effect is not None:
+        with contextlib.suppress(OSError):  # the client has gone
+            tell(_decided(settings.client, ruling))
+    return ruling.effect is not None
+
+
+def unjudged(place: Where, reason: str) -> Ruling:
+    """Return what is asked before an act where no rule could be judged; nothing where no rule stands."""
+    if not isinstance(place, Path) or not place.exists():
+        return Ruling()
+    try:
+        with Glance(place, stores.clock).read() as tx:
+            stands = tx.rules.are_confirmed()
+    except MemoryServerError as error:
+        with contextlib.suppress(OSError):  # the folder of the log cannot be written
+            journal.failed(place, _now(), Name.BEFORE, f"the rules could not be read: {error}")
+        return Ruling()
+    return Ruling(Effect.ASK, UNJUDGED.format(reason)) if stands else Ruling()
 
 
 def answered(
@@ -72,17 +108,29 @@ def answered(
         event = events.read(Name(name), data.decode("utf-8"), folder)
         with deadline.within(PATIENCE):
             text = again.whole(partial(say, event, settings))
-        answer = events.answer(event, settings.client, text) + "\n" if text else ""
+        answer = _formed(event, settings.client, text)
     except NotMade:  # a first session whose server has not started yet
         return ""
     except Exception as error:  # a hook that fails must not be seen: clients stop a prompt for less
         failure = f"{type(error).__name__}: {error}"
+        if name == Name.BEFORE:
+            answer = _decided(settings.client, unjudged(settings.db, failure))
     with contextlib.suppress(OSError):  # the folder of the log cannot be written
         if failure is not None:
             journal.failed(settings.db, _now(), name, failure)
         else:
             journal.worked(settings.db, _now(), name)
     return answer
+
+
+def _formed(event: Event, client: str | None, answer: str | Ruling) -> str:
+    if isinstance(answer, Ruling):
+        return _decided(client, answer)
+    return events.answer(event, client, answer) + "\n" if answer else ""
+
+
+def _decided(client: str | None, ruling: Ruling) -> str:
+    return events.decision(client, ruling) + "\n" if ruling.effect is not None else ""
 
 
 def _say(event: Event, settings: HookSettings) -> str:

@@ -35,6 +35,7 @@ WORDS = {
     Mend.ANSWER_QUESTION: "If the user or the files answer it: `memory_store`. That takes it from the list.",
     Mend.MEND_TRIGGER: "Try it with `test_trigger`, then `update_long_term_memory` with name={name}, "
     "conversation_id={conversation}; or `delete_long_term_memory` with the same.",
+    Mend.SWITCH_RULE: "The user switches it off: `memory-server rules off '{name}'`.",
     Mend.JOIN_PROJECTS: "The user can put both together: memory-server projects join FROM INTO.",
     Mend.ALLOW_SECRETS: "To store it anyway, the user must start memory-server with --allow-secrets.",
     Mend.CHECK_FILE: "The user can run `memory-server doctor`: it reports what is wrong.",

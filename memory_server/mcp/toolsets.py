@@ -27,7 +27,7 @@ def toolsets(services: Services) -> dict[str, list[Tool]]:
         "facts": FactTools(services.facts, services.resume).tools(),
         "conversation": TurnTools(services.turns).tools(),
         "short_term": ShortTermTools(services.short_term).tools(),
-        "long_term": LongTermTools(services.long_term, services.reminders).tools(),
+        "long_term": LongTermTools(services.long_term, services.reminders, services.rules).tools(),
     }
 
 

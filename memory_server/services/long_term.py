@@ -150,6 +150,8 @@ class LongTermService:
             place = tx.conversations.find_or_insert(where)
             _refuse_taken(tx, place, draft.name, where)
             tx.long_term.insert(place, draft, caller)
+            if draft.rule is not None:
+                tx.rules.put(_get(tx, where, draft.name).id, draft.rule, trust.is_person(caller.stamp))
         return self._on(messages, draft.trigger, where, checked)
 
     def update(
@@ -177,6 +179,7 @@ class LongTermService:
         with self.database.write() as tx:
             where = _home(tx, conversation, name, caller)
             before = _get(tx, where, name)
+            _refuse_models(tx, before, caller)
             if change.prompt is not None:
                 stamp = trust.joined(caller.stamp(change.prompt), [before.origin])
                 change = replace(change, origin=stamp)
@@ -196,7 +199,9 @@ class LongTermService:
             where = _home(tx, conversation, name, caller, deleted=purge)
             deleted = _in_trash(tx, where, name)
             if not (purge and deleted) or _find(tx, where, name):
-                tx.trash.put(Kind.LONG_TERM, [_get(tx, where, name).id], caller)
+                memory = _get(tx, where, name)
+                _refuse_models(tx, memory, caller)
+                tx.trash.put(Kind.LONG_TERM, [memory.id], caller)
             if not purge:
                 return forgetting.deleted(1, tx.now)
             tx.trash.erase([trashed.id for trashed in _in_trash(tx, where, name)])
@@ -408,6 +413,16 @@ def _not_judged(judged: Judged, outcomes: Sequence[tuple[Watch, Outcome]]) -> li
         for watch in judged.watched
         if rests(watch, judged.now)
     ]
+
+
+def _refuse_models(tx: Tx, memory: LongTermMemory, caller: Caller) -> None:
+    """Raise Conflict where somebody other than a person would change a rule that a person has confirmed."""
+    rule = tx.rules.find(memory.id)
+    if rule is not None and rule.confirmed_at and not trust.is_person(caller.stamp):
+        raise Conflict(
+            f"A person has confirmed the rule `{memory.name}`: only a person changes it. Nothing was changed.",
+            Hint(Mend.SWITCH_RULE, {"name": memory.name}),
+        )
 
 
 def _read(context: str | None) -> list[str]:

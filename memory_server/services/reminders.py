@@ -32,12 +32,16 @@ ANOTHER = "What is the weather like today?"
 
 @dataclass(frozen=True, slots=True)
 class Reminded:
-    """A reminder that was set: when it is told, in words and as a trigger. `moved`: there was one of this text."""
+    """A reminder that was set: when it is told, in words and as a trigger. `moved`: there was one of this text.
+
+    `rule` is how a face says that it could hold acts.
+    """
 
     name: str
     when: str
     trigger: str
     moved: bool
+    rule: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

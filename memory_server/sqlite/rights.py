@@ -188,6 +188,8 @@ RIGHTS: Final[Mapping[str, Right]] = {
     "short_term_keywords": _part("conversations", "conversation_id"),
     "long_term_memories": _part("conversations", "conversation_id", guarded=True),
     "wakes": _part("long_term_memories", guarded=True),
+    "rules": _part("long_term_memories", guarded=True),
+    "rule_hits": _part("long_term_memories", guarded=True),
     "embeddings": _part("memories"),
     "embedding_bits": _part("memories"),
     "embedding_queue": _part("memories"),

@@ -14,7 +14,7 @@ from memory_server.errors import Mend, Unavailable
 from memory_server.sqlite import pragmas, rights
 from memory_server.storage.packaged import Migration
 
-NEWEST = (38, "3ba343e6a29ddf6023d4cbf7b86472ab65c435ebf08fedb877e34e8743401dbc")
+NEWEST = (39, "ef4ee8c9b024f8ea7a22562fdd7a1a17931d9772b9bb7db516758285a48e5f60")
 """The newest version of the schema and the digest of its SQL: a file that has it need not be compared further."""
 
 _STARTS = {

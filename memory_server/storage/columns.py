@@ -132,6 +132,8 @@ TABLES: Final = (
         flags="slow",
     ),
     table("wakes", "id memory_id at client session why"),
+    table("rules", "id memory_id effect holds passes confirmed_at off", flags="off", json="holds passes"),
+    table("rule_hits", "id memory_id at client session effect act overruled_at"),
     table(
         "changes",
         "id memory_id long_term_id action before draft changed_at changed_by session",

@@ -21,7 +21,13 @@ PARTS: Final[Mapping[Kind, Mapping[str, tuple[str, ...]]]] = {
     },
     Kind.TURN: {"turns": ("id",)},
     Kind.SHORT_TERM: {"short_term_memories": ("id",), "short_term_keywords": ("memory_id",)},
-    Kind.LONG_TERM: {"long_term_memories": ("id",), "wakes": ("memory_id",), "changes": ("long_term_id",)},
+    Kind.LONG_TERM: {
+        "long_term_memories": ("id",),
+        "wakes": ("memory_id",),
+        "rules": ("memory_id",),
+        "rule_hits": ("memory_id",),
+        "changes": ("long_term_id",),
+    },
 }
 """By kind, the tables that hold a part of an item, each with the columns that have the item's id.
 

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from memory_server.storage.tables.newest import Newest
     from memory_server.storage.tables.open_questions import OpenQuestions, WritableOpenQuestions
     from memory_server.storage.tables.outside import Outside
+    from memory_server.storage.tables.rules import Rules, WritableRules
     from memory_server.storage.tables.server_days import ServerDays, WritableServerDays
     from memory_server.storage.tables.short_term import ShortTerm, WritableShortTerm
     from memory_server.storage.tables.timeline import Timeline
@@ -146,6 +147,7 @@ class Tx:
     peers: "TableOf[Peers]" = TableOf()
     projects: "TableOf[Projects]" = TableOf()
     server_days: "TableOf[ServerDays]" = TableOf()
+    rules: "TableOf[Rules]" = TableOf()
     short_term: "TableOf[ShortTerm]" = TableOf()
     spaces: "TableOf[Spaces]" = TableOf()
     standing: "TableOf[Standing]" = TableOf()
@@ -187,6 +189,7 @@ class WriteTx(Tx):
     memory_uses: "TableOf[WritableMemoryUses]" = TableOf()
     open_questions: "TableOf[WritableOpenQuestions]" = TableOf()
     projects: "TableOf[WritableProjects]" = TableOf()
+    rules: "TableOf[WritableRules]" = TableOf()
     server_days: "TableOf[WritableServerDays]" = TableOf()
     short_term: "TableOf[WritableShortTerm]" = TableOf()
     spaces: "TableOf[WritableSpaces]" = TableOf()

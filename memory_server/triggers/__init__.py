@@ -41,13 +41,14 @@ class FailureKind(StrEnum):
 class Value:
     """The value of a trigger (`holds`: it is true), and why: the keys that were found and in whose message, or a date.
 
-    `kept` is the reason without anything that was said.
+    `kept` is the reason without anything that was said. `doubted`: it depends on what is known only at run time.
     """
 
     holds: bool
     why: str
     milliseconds: float
     kept: str = field(default="", compare=False)
+    doubted: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,6 +194,8 @@ WRITES = (
     "UPDATE main.trash SET parts = '{}'",
     "DELETE FROM main.memory_uses",
     "DELETE FROM main.likely_updates",
+    "UPDATE main.rules SET off = 1",
+    "DELETE FROM main.rule_hits",
     "UPDATE main.memory_anchors SET project = 'z'",
     "DELETE FROM main.memory_anchors",
     "DELETE FROM main.open_questions",
@@ -223,6 +225,8 @@ def test_a_row_of_somebody_else_is_passed_over(database: Database, statement: st
             INSERT INTO open_questions (question, session, person) VALUES ('q', 's', 'ana');
             INSERT INTO likely_updates (memory_id, kind, item_id, newer) VALUES (1, 'memory', 2, 0);
             INSERT INTO memory_anchors (memory_id, project, anchors, observed_at) VALUES (1, 'shop', '[]', '2026');
+            INSERT INTO rules (memory_id, effect, holds, passes) VALUES (1, 'deny', '[]', '[]');
+            INSERT INTO rule_hits (memory_id, at, effect, act) VALUES (1, '2026', 'deny', 'x');
             """
         )
     tables = [name for name in sql.RIGHTS if name != "memory_overwritten"]

@@ -134,6 +134,13 @@ DATA = {
         INSERT INTO hook_injections (session, event, kind, item_id, tokens) VALUES ('s1', 'PreToolUse', 'memory', 1, 9);
         INSERT INTO hook_captures (kind, item_id, session, event) VALUES ('memory', 1, 's1', 'PostToolUse');
     """,
+    39: """
+        INSERT INTO rules (memory_id, effect, holds, passes, confirmed_at)
+        SELECT min(id), 'deny', '["git push origin main"]', '["git push"]', '2026-01-02T03:04:05.000Z'
+        FROM long_term_memories;
+        INSERT INTO rule_hits (memory_id, at, effect, act)
+        SELECT min(id), '2026-01-02T03:04:05.000Z', 'deny', 'git push origin main' FROM long_term_memories;
+    """,
 }
 """What a file can hold from a version on."""
 

@@ -1,14 +1,16 @@
 """The toolset `long_term`."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, WithJsonSchema
 
 from memory_server.answers.answer import Answer, field, rounded
+from memory_server.domain import plain_rules, rules
 from memory_server.domain.caller import Caller
+from memory_server.domain.effect import Effect, RuleDraft
 from memory_server.domain.long_term import LongTermChange, LongTermDraft, LongTermMemory, Order, Wake
 from memory_server.domain.moment import parse
 from memory_server.domain.short_term import snapshot
@@ -20,6 +22,7 @@ from memory_server.mcp.tools.fields import INTEGER, NO_MOMENT, OBJECT, TEXT, Pur
 from memory_server.mcp.tools.message_fields import Conversation, GivenMessage, Messages, as_messages
 from memory_server.services.long_term import Awakening, Example, LongTermService, Woken
 from memory_server.services.reminders import Hints, Reminded, ReminderService
+from memory_server.services.rules import RuleService
 from memory_server.triggers import MOST_BYTES, Failure, Value
 from memory_server.triggers.wrapping import unwrapped
 
@@ -88,6 +91,35 @@ Examples = Annotated[
     Field(max_length=20),
     WithJsonSchema({"type": "array", "items": {"type": "string"}}),
 ]
+Acts = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=2_000), AfterValidator(not_blank)]],
+    Field(min_length=1, max_length=20),
+]
+
+
+class GivenRule(BaseModel):
+    """A rule: its effect, and acts on which it is tried."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    effect: Effect
+    holds: Acts
+    passes: Acts
+
+    def draft(self) -> RuleDraft:
+        return RuleDraft(self.effect, tuple(self.holds), tuple(self.passes))
+
+
+GivenRuleField = Annotated[
+    GivenRule,
+    WithJsonSchema(
+        {
+            "type": "object",
+            "description": "before acts: {effect: say|ask|deny, holds: [acts], passes: [acts]}, e.g. 'git push origin"
+            " main'; trigger runs(act, 'git push main') || touches(act, 'db/**')",
+        }
+    ),
+]
 Offset = Annotated[int, Field(ge=0, le=100_000, strict=True), INTEGER]
 At = Annotated[
     datetime,
@@ -98,9 +130,20 @@ At = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class AddedLongTerm:
+    """`rule` says in words what a rule holds, and what it does until a person confirms it."""
+
     name: str
     dry_run: bool
     warnings: tuple[str, ...]
+    rule: str | None = None
+
+
+UNCONFIRMED = (
+    "{effect}: {words}. Until the user confirms it, it only says so: `memory-server rules confirm '{name}'`"
+)
+
+OFFERED = "To hold it before acts, the user runs: memory-server rules add '{text}'"
+"""What is said of a reminder that could be a rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +207,8 @@ def _reasons(reasons: list[tuple[str, str]]) -> list[NamedReason]:
     return [NamedReason(*reason) for reason in reasons]
 
 
-REMINDED = Answer(Reminded, "name when trigger", field("moved?", usual=False))
+REMINDED = Answer(Reminded, "name when trigger", field("moved?", usual=False), "rule?")
+ADDED = Answer(AddedLongTerm, "name dry_run warnings rule?")
 UPDATED = Answer(UpdatedLongTerm, "name dry_run? warnings")
 DELETED = Answer(DeletedLongTerm, *DELETION, "restored?")
 LISTED = Answer(
@@ -217,6 +261,7 @@ class LongTermTools:
 
     long_term: LongTermService
     reminders: ReminderService
+    rules: RuleService
 
     def tools(self) -> list[Tool]:
         return [
@@ -238,7 +283,9 @@ class LongTermTools:
         caller: Caller,
     ) -> Annotated[Reminded, REMINDED]:
         """Remind the user at a time or topic, in words."""
-        return self.reminders.remind(text, when, HINTS, caller)
+        reminded = self.reminders.remind(text, when, HINTS, caller)
+        plain = plain_rules.of_words(text)
+        return replace(reminded, rule=OFFERED.format(text=plain.reason)) if plain else reminded
 
     def add_long_term_memory(
         self,
@@ -249,12 +296,17 @@ class LongTermTools:
         created_context: CreatedContext = None,
         recent_messages: Recent = None,
         cooldown: CooldownMinutes | None = None,
+        rule: GivenRuleField | None = None,
         *,
         caller: Caller,
-    ) -> AddedLongTerm:
+    ) -> Annotated[AddedLongTerm, ADDED]:
         """A prompt returned whenever its JavaScript trigger is true (in words: remind), e.g. match_keys(messages, ['birthday', /生日/], 'user') || new Date().getMonth() === 6; also match_keys_all(...), similar(messages, 'I am lost'). Keys match whole words."""
         context = _context(created_context, recent_messages)
-        draft = LongTermDraft(name, prompt, trigger, context, cooldown or 0)
+        draft = LongTermDraft(name, prompt, trigger, context, cooldown or 0, rule.draft() if rule else None)
+        if rule is not None or rules.reads_act(trigger):
+            stored = self.rules.add(draft, conversation_id, caller)
+            words = UNCONFIRMED.format(effect=stored.rule.effect, words=stored.words, name=name)
+            return AddedLongTerm(name, stored.checked.dry_run, stored.checked.warnings, words)
         checked = self.long_term.add(draft, conversation_id, caller, as_messages(recent_messages or []))
         return AddedLongTerm(name, checked.dry_run, checked.warnings)
 
@@ -271,6 +323,8 @@ class LongTermTools:
         caller: Caller,
     ) -> Annotated[UpdatedLongTerm, UPDATED]:
         """Replace fields of a long-term memory (prompt with trigger)."""
+        if trigger is not None:
+            self.rules.refuse_change(name, trigger, conversation_id, caller)
         change = LongTermChange(prompt, trigger, _context(updated_context, recent_messages), cooldown)
         checked = self.long_term.update(
             name, change, conversation_id, caller, as_messages(recent_messages or [])

@@ -76,6 +76,7 @@ class LongTerm:
             FROM long_term_memories
             WHERE conversation_id = :conversation
                 AND (error IS NOT NULL OR (fired_count = 0 AND created_at < :before))
+                AND id NOT IN (SELECT memory_id FROM rules)
             ORDER BY error IS NULL, created_at, id
             LIMIT :limit
             """,
@@ -112,12 +113,12 @@ class LongTerm:
 
     def watches(self, conversation: ConversationId) -> list[Watch]:
         """Return what is to be evaluated: what was evaluated longest ago, then what was slow, last what failed. Nothing
-        that somebody outside has written and no person has confirmed."""
+        that somebody outside has written and no person has confirmed, and no rule: those judge acts."""
         rows = self.tx.rows(
             f"""
             SELECT {_WATCH}
             FROM long_term_memories
-            WHERE conversation_id = :conversation AND {STANDS}
+            WHERE conversation_id = :conversation AND {STANDS} AND id NOT IN (SELECT memory_id FROM rules)
             ORDER BY failures > 0, slow, judged_at NULLS FIRST, id
             """,
             {"conversation": conversation},

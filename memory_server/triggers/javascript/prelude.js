@@ -393,6 +393,255 @@
     }
   });
 
+  // ------------------------------------------------------------------ acts
+
+  // What is known only at run time stands in a word as this sign; a word of two of them stands for any words.
+  const UNSEEN = '\x1a';
+  const MANY = UNSEEN + UNSEEN;
+  const NO_ACT = '{"tool":"","path":"","command":"","args":{},"commands":[],"code":[],"hidden":false,"reads":[],"writes":[]}';
+  const PART = fixed(/\s*((?:"[^"]*"|'[^']*'|[^\s"'])+)/y, 'y');
+  const QUOTES = fixed(/["']/g, 'g');
+  const SUB_COMMAND = fixed(/^[A-Za-z][\w:.-]*$/, '');
+  const VARIABLE = fixed(/^[A-Za-z_]\w*=/, '');
+  const SPECIAL = fixed(/[.+^${}()|[\]\\]/, '');
+  const paths = new Map();
+  // What is not known counts as `doubts`; `doubted` says that the value depends on it.
+  let doubts = true;
+  let doubted = false;
+
+  function perhaps() {
+    doubted = true;
+    return doubts;
+  }
+
+  // True if a text fits a pattern, in which `star` stands for any signs.
+  function wild(pattern, text, star) {
+    let p = 0;
+    let t = 0;
+    let from = -1;
+    let mark = 0;
+    while (t < text.length) {
+      if (p < pattern.length && pattern[p] === star) {
+        from = p++;
+        mark = t;
+      } else if (p < pattern.length && pattern[p] === text[t]) {
+        p++;
+        t++;
+      } else if (from !== -1) {
+        p = from + 1;
+        t = ++mark;
+      } else return false;
+    }
+    while (p < pattern.length && pattern[p] === star) p++;
+    return p === pattern.length;
+  }
+
+  const has = (text, part) => apply(indexOf, text, [part]) !== -1;
+  const loose = (text) => apply(replace, WHITE, [apply(toLowerCase, text, []), ' ']);
+
+  // 2 if one of the words fits a pattern, 1 if only the run shows it, 0 if none does.
+  function fits(pattern, words, many) {
+    let best = 0;
+    const star = has(pattern, '*');
+    for (let i = 0; i < words.length; i++) {
+      const word = words[i];
+      if (star ? wild(loose(pattern), loose(word), '*') : word === pattern) return 2;
+      if (has(word, UNSEEN) && (word === MANY ? many && (!star || words.length === 1) : word === UNSEEN || wild(word, pattern, UNSEEN))) best = 1;
+    }
+    return best;
+  }
+
+  // The parts of a pattern such as `git push --force`.
+  function parted(pattern) {
+    const parts = { __proto__: null, env: create(null), words: create(null), flags: create(null), program: '', leads: false };
+    let variables = 0;
+    let words = 0;
+    let flags = 0;
+    PART.lastIndex = 0;
+    for (let hit; (hit = apply(exec, PART, [pattern])) !== null; ) {
+      let word = apply(replace, QUOTES, [hit[1], '']);
+      if (word[0] === '*' && word[word.length - 1] !== '*') {
+        // `*drop table*` is one word.
+        const end = apply(indexOf, pattern, ['*', PART.lastIndex]);
+        if (end !== -1) {
+          word += apply(slice, pattern, [PART.lastIndex, end + 1]);
+          PART.lastIndex = end + 1;
+        }
+      }
+      if (parts.program === '' && apply(exec, VARIABLE, [word]) !== null) parts.env[variables++] = word;
+      else if (parts.program === '') parts.program = word;
+      else if (word[0] !== '-' || word.length === 1) {
+        if (words === 0 && flags === 0) parts.leads = apply(exec, SUB_COMMAND, [word]) !== null;
+        parts.words[words++] = word;
+      } else {
+        const at = apply(indexOf, word, ['=']);
+        parts.flags[flags++] = at === -1 ? word : apply(slice, word, [0, at]);
+        if (at !== -1) parts.words[words++] = apply(slice, word, [at + 1]);
+      }
+    }
+    parts.env.length = variables;
+    parts.words.length = words;
+    parts.flags.length = flags;
+    return parts;
+  }
+
+  function flagged(flag, command) {
+    const whole = fits(flag, command.flags, true);
+    if (whole !== 0) return whole;
+    const rest = fits(MANY, command.words, true) === 2 ? 1 : 0;
+    if (flag[1] === '-' || flag.length === 2) return rest;
+    if (fits('-' + flag, command.flags, true) === 2) return 2;
+    if (flag.length > 7) return rest;
+    for (let i = 1; i < flag.length; i++) if (fits('-' + flag[i], command.flags, true) === 0) return rest;
+    return 2;
+  }
+
+  function ran(parts, command) {
+    let least = fits(parts.program, command.programs, false);
+    if (least === 0) return 0;
+    let sure = least === 2;
+    for (let i = 0; i < parts.words.length && least > 0; i++) {
+      const word = parts.words[i];
+      const fit = fits(word, i === 0 && parts.leads ? command.leads : command.words, true);
+      if (fit === 2) sure = true;
+      if (fit < least) least = fit;
+    }
+    for (let i = 0; i < parts.flags.length && least > 0; i++) {
+      const fit = flagged(parts.flags[i], command);
+      if (fit < least) least = fit;
+    }
+    for (let i = 0; i < parts.env.length && least > 0; i++) {
+      const fit = fits(parts.env[i], command.env, false);
+      if (fit < least) least = fit;
+    }
+    return sure ? least : 0;
+  }
+
+  // True if a text in another language has all parts of a pattern.
+  function mentioned(parts, text) {
+    if (!worded(parts.program, text)) return false;
+    for (let i = 0; i < parts.words.length; i++) if (!worded(parts.words[i], text)) return false;
+    for (let i = 0; i < parts.flags.length; i++) if (!worded(parts.flags[i], text)) return false;
+    return true;
+  }
+
+  const LETTER = fixed(/\w/, '');
+
+  function worded(word, text) {
+    const wanted = loose(apply(replace, STARS, [word, '']));
+    const lower = loose(text);
+    if (wanted === '') return true;
+    for (let at = -1; (at = apply(indexOf, lower, [wanted, at + 1])) !== -1; ) {
+      const before = at === 0 ? ' ' : lower[at - 1];
+      const after = lower[at + wanted.length] ?? ' ';
+      if (apply(exec, LETTER, [before + after]) === null || has(word, '*')) return true;
+    }
+    return false;
+  }
+  const STARS = fixed(/\*/g, 'g');
+
+  function actOf(name, act, pattern) {
+    if (typeof act !== 'object' || act === null || !isArray(act.commands)) {
+      throw new TypeError('the first argument of ' + name + ' must be act');
+    }
+    if (typeof pattern !== 'string') throw new TypeError('the second argument of ' + name + ' must be a text');
+  }
+
+  function runsOne(act, pattern) {
+    actOf('runs', act, pattern);
+    const parts = parted(pattern);
+    if (parts.program === '') throw new TypeError("the second argument of runs must be a command, such as 'git push'");
+    let best = 0;
+    for (let i = 0; i < act.commands.length && best < 2; i++) best = max(best, ran(parts, act.commands[i]));
+    for (let i = 0; i < act.code.length && best === 0; i++) if (mentioned(parts, act.code[i])) best = 1;
+    if (best === 0 && act.hidden) best = 1;
+    if (best === 2) tell('it runs ' + pattern);
+    if (best === 1) tell('it may run ' + pattern);
+    return best === 2 || (best === 1 && perhaps());
+  }
+
+  hidden(globalThis, 'runs', function runs(act, ...patterns) {
+    let holds = false;
+    if (patterns.length === 0) actOf('runs', act);
+    for (let i = 0; i < patterns.length; i++) if (runsOne(act, patterns[i])) holds = true;
+    return holds;
+  });
+
+  // The expression of a path pattern: `*` stands for a part of a name, `**` for any folders.
+  function pathExpression(pattern) {
+    let made = apply(mapGet, paths, [pattern]);
+    if (made !== undefined) return made;
+    let text = pattern;
+    if (text[0] === '.' && text[1] === '/') text = apply(slice, text, [2]);
+    while (text.length > 1 && text[text.length - 1] === '/') text = apply(slice, text, [0, text.length - 1]);
+    const anchored = pattern[0] === '/' || pattern[0] === '~' || text !== pattern && pattern[0] === '.';
+    let source = anchored ? '^' : '(?:^|/)';
+    for (let i = 0; i < text.length; i++) {
+      const sign = text[i];
+      if (sign === '*' && text[i + 1] === '*') {
+        i++;
+        const folder = text[i + 1] === '/';
+        source += folder ? '(?:.*/)?' : '.*';
+        if (folder) i++;
+      } else if (sign === '*') source += '[^/]*';
+      else if (sign === '?') source += '[^/]';
+      else source += apply(exec, SPECIAL, [sign]) !== null ? '\\' + sign : sign;
+    }
+    made = { __proto__: null, expression: new NativeRegExp(source + '(?:/.*)?$', 'i'), literal: literalOf(text) };
+    hidden(made.expression, 'exec', exec);
+    if (apply(sizeOf, paths, []) < 1000) apply(mapSet, paths, [pattern, made]);
+    return made;
+  }
+
+  // What stands before the first wildcard.
+  function literalOf(text) {
+    let end = 0;
+    while (end < text.length && text[end] !== '*' && text[end] !== '?') end++;
+    return apply(slice, text, [0, end]);
+  }
+
+  function pathFits(made, path) {
+    const below = path.length > 3 && apply(slice, path, [path.length - 3]) === '/**';
+    const base = below ? apply(slice, path, [0, path.length - 3]) : path;
+    if (apply(exec, made.expression, [base]) !== null) return true;
+    if (!below || base === '') return false;
+    return base === '.' || base === '*' || apply(indexOf, made.literal, [base + '/']) === 0;
+  }
+
+  function namesFile(name, act, pattern, list) {
+    actOf(name, act, pattern);
+    const made = pathExpression(pattern);
+    let unseen = false;
+    for (let i = 0; i < list.length; i++) {
+      if (pathFits(made, list[i])) {
+        tell('it ' + name + ' ' + apply(slice, list[i], [0, 100]));
+        return true;
+      }
+      if (has(list[i], UNSEEN)) unseen = true;
+    }
+    let maybe = act.hidden;
+    for (let i = 0; i < act.commands.length && unseen && !maybe; i++) {
+      const { words } = act.commands[i];
+      for (let k = 0; k < words.length; k++) if (pathFits(made, words[k])) maybe = true;
+    }
+    const literal = made.literal !== '' ? made.literal : apply(replace, STARS, [pattern, '']);
+    for (let i = 0; i < act.code.length && !maybe; i++) maybe = literal.length > 2 && has(act.code[i], literal);
+    if (!maybe) return false;
+    tell('it may be that it ' + name + ' ' + pattern);
+    return perhaps();
+  }
+
+  hidden(globalThis, 'touches', function touches(act, ...patterns) {
+    let holds = false;
+    for (let i = 0; i < patterns.length; i++) if (namesFile('touches', act, patterns[i], act.writes)) holds = true;
+    return holds;
+  });
+  hidden(globalThis, 'reads', function reads(act, ...patterns) {
+    let holds = false;
+    for (let i = 0; i < patterns.length; i++) if (namesFile('reads', act, patterns[i], act.reads)) holds = true;
+    return holds;
+  });
+
   // ------------------------------------------------------------------ time and chance
 
   let now = 0;
@@ -571,6 +820,7 @@
     for (let i = 0; i < messages.length; i++) freeze(messages[i]);
     freeze(messages);
     frozen(context.participants);
+    context.act = frozen(context.act ?? parse(NO_ACT));
     shared = freeze(context);
   }
 
@@ -579,6 +829,7 @@
     const context = parse(data);
     context.messages = inspector.watched(context.messages, 'messages');
     context.participants = inspector.watched(context.participants, '');
+    context.act = shared.act;
     const { conversation_id } = context;
     const get = () => (touch('text'), conversation_id);
     defineProperty(context, 'conversation_id', { __proto__: null, get, configurable: true });
@@ -598,7 +849,8 @@
     told = new NativeMap();
     asked = new NativeMap();
     near = {};
-    explaining = false;
+    explaining = doubted = false;
+    doubts = true;
     trial = inspector = null;
     current = shared;
   }
@@ -667,8 +919,14 @@
       if (asks !== '') return whole('{"kind":"ask","asks":[' + asks + ']}');
       const message = refusal(value);
       if (message !== '') return failed('error', '', message, '');
-      const holds = value ? true : false;
-      const answer = '{"kind":"value","holds":' + holds + ',"why":' + stringify(why);
+      let holds = value ? true : false;
+      if (doubted && inspector === null) {
+        doubts = false;
+        const sure = apply(runTrigger, globalThis, [source]) ? true : false;
+        doubted = sure !== holds;
+        holds = holds || sure;
+      }
+      const answer = '{"kind":"value","holds":' + holds + ',"doubted":' + doubted + ',"why":' + stringify(why);
       if (inspector === null) return whole(answer + '}');
       return whole(
         answer + ',"type":"' + typeof value + '","calls":' + calls + ',"touched":' + stringify(touched) +
@@ -723,8 +981,8 @@
       });
     }
     freeze(messages);
-    const { conversation_id, participants } = shared;
-    return freeze({ messages, conversation_id, participants });
+    const { conversation_id, participants, act } = shared;
+    return freeze({ messages, conversation_id, participants, act });
   }
 
   // ------------------------------------------------------------------ the lock
@@ -767,6 +1025,7 @@
     accessor('messages', () => seen().messages);
     accessor('participants', () => seen().participants);
     accessor('conversation_id', () => seen().conversation_id);
+    accessor('act', () => (touch('act'), seen().act));
     accessor('told', () => (touch('text'), 0));
     frozen(evaluate(UNNAMED));
     frozen(runTrigger);

@@ -114,10 +114,10 @@ class Reply:
 
     def outcome(self) -> Outcome:
         match self.reply:
-            case {"kind": "value", "holds": bool(holds), "why": ""}:
-                return Value(holds, text := TRUE if holds else FALSE, self.milliseconds, text)
             case {"kind": "value", "holds": bool(holds), "why": str(why)}:
-                return Value(holds, reasons.shown(why), self.milliseconds, reasons.kept(why))
+                text = TRUE if holds else FALSE
+                shown, plain = (reasons.shown(why), reasons.kept(why)) if why else (text, text)
+                return Value(holds, shown, self.milliseconds, plain, self.reply.get("doubted") is True)
             case {"kind": "ask", "asks": list(asks)}:
                 return Evaluation(False, tuple(_written(ask) for ask in asks), self.milliseconds)
             case {"kind": "error" | "timeout" | "memory" as kind}:
@@ -439,6 +439,7 @@ def _situation_frame(situation: Situation) -> bytes:
         "messages": [_present(message) for message in situation.messages],
         "conversation_id": situation.conversation_id,
         "participants": dict(situation.participants),
+        "act": situation.act,
     }
     return f"{json.dumps(clock)}\n{_strict_json(visible_data)}".encode()
 

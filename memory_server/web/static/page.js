@@ -16,6 +16,7 @@ document.addEventListener("keydown", (event) => {
   }
   if (event.key === "n" && !typing(event.target)) document.querySelector("a.add")?.click();
   if (event.key === "x" && !typing(event.target)) document.activeElement.closest(".hits > li")?.querySelector(".pick input")?.click();
+  if (event.key === "o" && !typing(event.target)) event.target.closest("[data-rule]")?.querySelector('[data-key="o"]')?.click();
   const down = event.key === "ArrowDown", up = event.key === "ArrowUp";
   if (!down && !up || (typing(event.target) && event.target !== box)) return;
   const hits = [...document.querySelectorAll("#main a.hit, #main a.row")];

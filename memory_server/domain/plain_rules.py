@@ -1,0 +1,127 @@
+"""Rules in plain words: `never push to main`, `ask me before you run terraform apply`, `don't touch migrations/`."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from memory_server.domain.effect import Effect, RuleDraft
+from memory_server.language.lazy import closed_list
+
+NAME: Final = 60
+"""Characters of a rule's name, which is the begin of its text."""
+
+LONGEST: Final = 300
+"""Characters of a sentence that is read."""
+
+_ASKS: Final = closed_list(r"""
+    \b(?:ask|check\swith|confirm\swith)\s(?:me|us|the\suser|first)?\s?(?:first\s)?before\b|\bwithout\s(?:asking|my\s(?:ok|okay|permission|approval|consent)|confirmation|approval|permission)\b
+    |\bfrag(?:e|t)?\s(?:mich|erst|immer|vorher)\b|先问我?|之前.{0,4}问|未经.{0,6}(?:同意|允许|确认)
+""")
+_FORBIDS: Final = closed_list(r"""
+    \b(?:never|do\snot|don['’]?t|dont|must\snot|mustn['’]?t|must\snever|may\snot|should\snever|should\snot|shouldn['’]?t|no\sone\s(?:may|must)|not\sallowed\sto|forbidden\sto|avoid|stop)\b
+    |\b(?:nie|niemals|nicht|kein)\b|不要|别|禁止|不能|不准|不许|切勿|绝不
+""")
+_QUOTED: Final = re.compile(r"`([^`\n]{2,120})`")
+_FORCE: Final = re.compile(r"\bforce[- ]?push(?:es|ing)?\b|强制推送|强推", re.IGNORECASE)
+_PUSH: Final = re.compile(
+    r"\bpush(?:es|ing)?\b(?:\s+(?:anything|code|commits?|changes|directly|straight|it|up))*\s+(?:to|on|onto)\s+"
+    r"(?:the\s+)?(?:origin[/ ])?([\w./-]*[\w-])|\bauf\s+([\w./-]+)\s+(?:zu\s+)?push(?:en|t)\b|推送?到\s*([\w./-]+)",
+    re.IGNORECASE,
+)
+_RUN: Final = re.compile(
+    r"\b(?:run|use|execute|call|invoke|type|start|do)(?:ning)?\s+((?:npm|pnpm|yarn|git|docker|kubectl|terraform|helm|pip|cargo|make|rm|aws|gh|psql"
+    r"|prisma|rails|npx|poetry|uv|brew|apt|apt-get|sudo|ansible-playbook|pulumi|vercel|netlify|fly|heroku|firebase|dropdb)\b[^,;.!?\n]{0,80})",
+    re.IGNORECASE,
+)
+_FILE: Final = (
+    r"[`'\"]?((?:[\w@.*~-]+/)+[\w@.*-]*|\.[a-z][\w.*-]+|\*?[\w-]+\."
+    r"(?:lock|json|ya?ml|toml|sql|env|pem|key|db|sqlite3?|py|ts|js|go|rs|md|txt|cfg|ini))[`'\"]?"
+)
+_WRITE: Final = re.compile(
+    r"\b(?:edit|touch|change|modify|write(?:\s+to)?|delete|remove|overwrite|rename|move|alter)\s+"
+    r"(?:the\s+|any\s+|(?:anything|files?)\s+(?:in|under|below)\s+|our\s+)*(?:(?:file|folder|directory)\s+)?"
+    rf"{_FILE}"
+    rf"|(?:修改|改动|动|删除|编辑)\s*{_FILE}",
+    re.IGNORECASE,
+)
+_READ: Final = re.compile(
+    rf"\b(?:read|open|print|show|cat|look\s+(?:at|into))\s+(?:the\s+|my\s+|our\s+)*(?:file\s+)?{_FILE}",
+    re.IGNORECASE,
+)
+_TAIL: Final = re.compile(
+    r"\s+(?:without|unless|until|before|because|since|again|here|in|on|to|or|and|with|directly|by hand|yourself|please"
+    r"|ever|when|if|for|at all)\b.*$",
+    re.IGNORECASE,
+)
+_COMMAND: Final = re.compile(r"[A-Za-z./][\w./-]*(?:\s+\S+){0,8}")
+
+
+@dataclass(frozen=True, slots=True)
+class PlainRule:
+    """A rule that a sentence states."""
+
+    name: str
+    reason: str
+    trigger: str
+    draft: RuleDraft
+
+
+def read(text: str) -> PlainRule | None:
+    """Read a sentence; None where it forbids nothing that can be seen in an act."""
+    sentence = " ".join(text.split())
+    if not sentence or len(sentence) > LONGEST or sentence.endswith(("?", "？")):
+        return None
+    asks = _ASKS.search(sentence) is not None
+    if not asks and _FORBIDS.search(sentence) is None:
+        return None
+    condition = _condition(sentence)
+    if condition is None:
+        return None
+    trigger, holds, passes = condition
+    draft = RuleDraft(Effect.ASK if asks else Effect.DENY, holds, passes)
+    return PlainRule(sentence.rstrip(".!。！")[:NAME].strip(), sentence, trigger, draft)
+
+
+def of_words(text: str, limit: int = 20) -> PlainRule | None:
+    """Return the first rule that one of the sentences of a text states."""
+    for sentence in re.split(r"(?<=[.!。！])\s+|\n", text)[:limit]:
+        if (rule := read(sentence)) is not None:
+            return rule
+    return None
+
+
+def _condition(sentence: str) -> tuple[str, tuple[str, ...], tuple[str, ...]] | None:
+    """Return the trigger of what a sentence names, with acts that it holds and acts that it lets pass."""
+    if _FORCE.search(sentence):
+        return _runs(("git push --force", "git push --force-with-lease"), "git push -f", "git push")
+    quoted = _QUOTED.search(sentence)
+    if match := _PUSH.search(sentence):
+        branch = next(filter(None, match.groups()))
+        branches = ("main", "master") if branch.lower() in ("main", "master", "default") else (branch,)
+        patterns = tuple(f"git push {name}" for name in branches)
+        return _runs(patterns, f"git push origin {branches[0]}", "git push origin some-branch")
+    for pattern, function in ((_READ, "reads"), (_WRITE, "touches")):
+        if match := pattern.search(sentence):
+            path = next(filter(None, match.groups())).strip("`'\"").rstrip(",;:.")
+            return _names(function, path)
+    match = _RUN.search(sentence)
+    command = quoted.group(1).strip() if quoted else _TAIL.sub("", match.group(1)).strip() if match else ""
+    if _COMMAND.fullmatch(command) is None or "'" in command or "(" in command:
+        return None
+    if "/" in command and " " not in command and re.fullmatch(_FILE, command):
+        return _names("touches", command)
+    return _runs((command,), command.replace("*", "x"), f"echo {command.replace('*', 'x')}")
+
+
+def _runs(patterns: Sequence[str], holds: str, passes: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    listed = ", ".join(f"'{pattern}'" for pattern in patterns)
+    return f"runs(act, {listed})", (holds, f"bash -c '{holds}'"), (passes,)
+
+
+def _names(function: str, path: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    pattern = f"{path}**" if path.endswith("/") else path
+    file = re.sub(r"\*+", "x", pattern)
+    if function == "reads":
+        return f"reads(act, '{pattern}')", (f"Read {file}", f"cat {file}"), ("ls -la",)
+    return f"touches(act, '{pattern}')", (f"Write {file}", f"rm {file}"), (f"Read {file}",)

@@ -1,0 +1,324 @@
+"""Finds the commands that a line runs: behind `sudo`, `bash -c`, `xargs`, `ssh`, in a here-document, by an alias.
+
+What nobody can tell before it runs is named too: `code` is text in which other commands may stand, and `hidden` says
+that any command may run.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from memory_server.language import invocations, programs, shell
+from memory_server.language.shell import MANY, UNKNOWN, Simple
+
+MOST = 200
+"""Commands of a line that are looked at."""
+
+DEEPEST = 6
+"""How often a line may run another line."""
+
+_BRANCH = frozenset(
+    [
+        ("git", "branch", "--show-current"),
+        ("git", "rev-parse", "--abbrev-ref", "HEAD"),
+        ("git", "symbolic-ref", "--short", "HEAD"),
+    ]
+)
+"""Commands that print the branch that is checked out."""
+
+_SCRIPT = re.compile(r"\.\w+$|artisan$|/")
+_VARIABLE = re.compile(r"[A-Za-z_]\w*=")
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """A simple command: all names of its program, its words without flags, and its flags with those that mean the same.
+
+    `leads` are the words that can be its sub-command. `reads` and `writes` are the files that it names.
+    """
+
+    programs: tuple[str, ...]
+    leads: tuple[str, ...]
+    words: tuple[str, ...]
+    flags: tuple[str, ...]
+    env: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class LineReading:
+    """All that a line runs."""
+
+    commands: list[Invocation] = field(default_factory=list)
+    code: list[str] = field(default_factory=list)
+    hidden: bool = False
+
+
+def read(text: str, branch: str | None = None) -> LineReading:
+    """Read a line that runs in a working tree with this branch checked out."""
+    reader = _Reader(branch)
+    reader.line(text, {}, 0)
+    return reader.result
+
+
+class _Reader:
+    """Takes a line apart. What an earlier command changes, such as the folder, holds for those behind it."""
+
+    def __init__(self, branch: str | None) -> None:
+        self.result = LineReading()
+        self.branch = branch
+        self.folder = ""
+        self.aliases: dict[str, list[str]] = {}
+        self.files: dict[str, str] = {}
+        self.exported: list[str] = []
+
+    def line(self, text: str, variables: Mapping[str, str], depth: int) -> None:
+        if depth > DEEPEST:
+            self.result.hidden = True
+            return
+        reading = shell.read(text, {"HOME": "~", "PWD": ".", **variables}, self._output)
+        if reading.broken or len(reading.commands) > MOST:
+            self.result.code.append(text[: shell.MOST])
+        for command in reading.commands[:MOST]:
+            self._simple(command, depth)
+
+    def _output(self, commands: Sequence[Simple]) -> str | None:
+        """Return what a substitution gives, where it is known."""
+        if len(commands) != 1:
+            return None
+        words = tuple(commands[0].words)
+        if words in _BRANCH:
+            return self.branch
+        if words[:1] in (("which",), ("type",)) or words[:2] == ("command", "-v"):
+            return words[-1]
+        return "." if words == ("pwd",) else _printed(commands[0])
+
+    def _simple(self, command: Simple, depth: int) -> None:
+        words = command.words
+        if command.text is not None:
+            self.files.update((path.removeprefix("./"), command.text) for path in command.writes)
+        if not words:
+            self._add(command, [""])
+        elif words in ([MANY], [UNKNOWN]):
+            self.result.hidden = True
+        else:
+            self._run(command, [*self.aliases.get(words[0], words[:1]), *words[1:]], depth)
+
+    def _run(self, command: Simple, words: list[str], depth: int) -> None:
+        name = invocations.base(words[0])
+        if name == "eval":
+            self._eval(" ".join(words[1:]), depth)
+            return
+        self._remember(name, words[1:])
+        self._add(command, words)
+        if name in programs.SHELLS:
+            self._shell(command, words[1:], depth)
+        elif name in ("source", "."):
+            self.result.hidden = self.result.hidden or bool(command.code)
+        elif name in programs.OF_TEXT:
+            inner = invocations.behind(words[1:], programs.Wrapper(programs.OF_TEXT[name], 1))
+            self.line(" ".join(inner) or _input(command) or "", {}, depth + 1)
+        elif name in programs.WITH_A_LINE:
+            for flag, value in pairwise(words):
+                if flag in programs.LINE_FLAGS:
+                    self.line(value, {}, depth + 1)
+        elif name in programs.CODE:
+            self._code(command, name, words)
+        elif name == "find":
+            self._find(command, words, depth)
+        elif (body := self.files.get(words[0].removeprefix("./"))) is not None:
+            self.line(body, {}, depth + 1)
+        elif inner := invocations.wrapped(name, words):
+            self._wrapped(command, name, inner, depth)
+        elif name in programs.SCRIPTS and len(words) > 1 and words[1] not in programs.OF_PACKAGES:
+            self._run(Simple(env=command.env), words[1:], DEEPEST)
+
+    def _remember(self, name: str, words: Sequence[str]) -> None:
+        """Keep what a command changes for those behind it."""
+        if name == "alias":
+            for word in words:
+                alias, _, value = word.partition("=")
+                self.aliases[alias] = value.split()
+        elif name in ("cd", "pushd"):
+            target = next((word for word in words if not word.startswith("-")), "~")
+            self.folder = invocations.joined(self.folder, target)
+        elif name in ("export", "declare", "local", "readonly", "typeset"):
+            self.exported += [word for word in words if "=" in word]
+
+    def _wrapped(self, command: Simple, name: str, inner: list[str], depth: int) -> None:
+        if len(inner) == 1 and " " in inner[0]:  # such as `npx -c "…"`, `watch "…"`
+            self.line(inner[0], {}, depth + 1)
+            return
+        env = list(command.env)
+        while inner and name in ("env", "sudo") and _VARIABLE.match(inner[0]):
+            env.append(inner.pop(0))
+        if not inner or depth >= DEEPEST:
+            return
+        if name in ("xargs", "parallel"):
+            self._run(Simple(env=env), [*inner, *_named(command.source), MANY], depth + 1)
+        else:
+            self._run(Simple(env=env, source=command.source, text=command.text), inner, depth + 1)
+
+    def _eval(self, text: str, depth: int) -> None:
+        """Read what `eval` runs. The output of a program is anything, unless it is known to set variables alone."""
+        if text.strip(UNKNOWN + " "):
+            self.line(text, {}, depth + 1)
+        elif not any(programs.SETTING.intersection(last.programs) for last in self.result.commands[-4:]):
+            self.result.hidden = True
+
+    def _shell(self, command: Simple, words: Sequence[str], depth: int) -> None:
+        """Read what a shell runs: the text behind `-c`, a file that the line has written, or what it reads."""
+        for place, word in enumerate(words[:-1]):
+            if word in programs.LINE_FLAGS or re.fullmatch(r"-[a-zA-Z]*c", word):
+                self._text(words[place + 1], words[place + 2 :], depth)
+                return
+        if command.code:
+            self.result.hidden = True
+            return
+        file = next((word for word in words if not word.startswith(("-", "+"))), None)
+        if file is not None and "-s" not in words:
+            if "-n" not in words:  # which only checks it
+                self._add(Simple(env=command.env), words[words.index(file) :])
+                self.line(self.files.get(file.removeprefix("./"), ""), {}, depth + 1)
+            return
+        text = _input(command)
+        if text is not None and not text.startswith(UNKNOWN):
+            self.line(text, {}, depth + 1)
+        elif command.source is not None and _is_fetched(command.source):
+            self.result.hidden = True
+
+    def _text(self, text: str, arguments: Sequence[str], depth: int) -> None:
+        """Read a text of a shell with its arguments."""
+        if not text.strip(UNKNOWN):
+            self.result.hidden = True
+            return
+        numbered = {str(number): value for number, value in enumerate(arguments)}
+        everything = " ".join(arguments[1:])
+        self.line(text, {**numbered, "@": everything, "*": everything}, depth + 1)
+
+    def _code(self, command: Simple, name: str, words: Sequence[str]) -> None:
+        """Keep the code that a program of another language runs, and the module or the file that it does."""
+        flags, code = programs.CODE[name], self.result.code
+        code += [value for flag, value in pairwise(words) if flag in flags]
+        if not flags:
+            code += [word for word in words[1:] if "system" in word or "|" in word]
+        elif command.text is not None:
+            code.append(command.text)
+        if "-m" in words[:-1] and name.startswith("py"):
+            self._run(Simple(env=command.env), list(words[words.index("-m") + 1 :]), DEEPEST)
+        script = next((place for place, word in enumerate(words) if place and not word.startswith("-")), None)
+        if script is not None and _SCRIPT.search(words[script]) and words[script - 1] not in flags:
+            self._add(command, words[script:])
+            code.append(self.files.get(words[script].removeprefix("./"), ""))
+
+    def _find(self, command: Simple, words: list[str], depth: int) -> None:
+        named = [word for word in words[1:] if not word.startswith(("-", "(", "!"))][:1]
+        named += [value for flag, value in pairwise(words) if flag in ("-name", "-path", "-iname")]
+        for place, word in enumerate(words):
+            if word in ("-exec", "-execdir", "-ok", "-okdir"):
+                inner = words[place + 1 :]
+                end = next((index for index, part in enumerate(inner) if part in (";", "+")), len(inner))
+                if end:
+                    ran = [MANY if part == "{}" else part for part in inner[:end]]
+                    self._run(Simple(env=command.env), [*ran, *named], depth + 1)
+
+    def _add(self, command: Simple, words: Sequence[str]) -> None:
+        """Keep a command under all its names."""
+        name, further = invocations.base(words[0]), list(words[1:])
+        if name == "git":
+            further = self._git(further)
+        elif name == "cargo" and further and further[0].startswith("+"):
+            further.pop(0)
+        flags, plain, leads = invocations.parts(name, further)
+        plain += [text] if (text := _input(command)) and name not in programs.SHELLS else []
+        leads = plain if name in programs.NO_SUB_COMMANDS else leads
+        writes = [*invocations.written(name, further, plain), *command.writes]
+        reads = [*(plain if name in programs.READS else []), *command.reads]
+        names = invocations.names(words[0])
+        for called, first in [
+            (names, ()),
+            *(((alias,), more) for alias, more in invocations.aliases(name, names)),
+        ]:
+            self.result.commands.append(
+                Invocation(
+                    called,
+                    _once(first or leads),
+                    _once([*first, *plain]),
+                    _once(flags),
+                    _once([*command.env, *self.exported]),
+                    _once([invocations.joined(self.folder, path) for path in reads]),
+                    _once([invocations.joined(self.folder, path) for path in writes]),
+                )
+            )
+
+    def _git(self, words: list[str]) -> list[str]:
+        """Return the words of git without the flags before the sub-command, with the branches that a push reaches."""
+        aliases: dict[str, list[str]] = {}
+        while words and words[0].startswith("-"):
+            if words.pop(0) in programs.GIT_VALUED and words:
+                name, _, text = words.pop(0).partition("=")
+                aliases[name.removeprefix("alias.")] = text.split()
+        words = [*aliases.get(words[0], words[:1]), *words[1:]] if words else []
+        if not words:
+            return []
+        sub, further = words[0], words[1:]
+        plain = [word for word in further if not word.startswith("-")]
+        if sub.startswith("!"):
+            self.line(" ".join(words)[1:], {}, 1)
+        elif sub == "push":
+            return [*words, *invocations.pushed(further, self.branch)]
+        elif sub in ("checkout", "switch") and plain and "--" not in further:
+            self.branch = plain[0]
+        elif plain[:1] in (["foreach"], ["run"]):  # of `submodule` and `bisect`
+            self.line(" ".join(plain[1:]), {}, 1)
+        elif sub == "rebase":
+            for flag, value in pairwise(further):
+                self.line(value if flag in ("-x", "--exec") else "", {}, 1)
+        return words
+
+
+def _once(values: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+def _input(command: Simple) -> str | None:
+    """Return what a command reads, where the line says that."""
+    if command.text is not None or command.source is None:
+        return command.text
+    return _printed(command.source)
+
+
+def _printed(command: Simple) -> str | None:
+    """Return what a command prints, where the line says it: of echo, printf, and cat with a here-document."""
+    if not command.words:
+        return None
+    name, words = invocations.base(command.words[0]), command.words[1:]
+    if name == "echo":
+        return " ".join(word for word in words if word not in ("-e", "-n", "-en", "-ne", "-E"))
+    if name == "printf" and words:
+        text = words[0].replace("\\n", "\n")
+        for word in words[1:]:
+            text = text.replace("%s", word, 1)
+        return text
+    return _input(command) if name in ("cat", "tee") and (command.text is not None or not words) else None
+
+
+def _is_fetched(command: Simple) -> bool:
+    """Return True if what a command prints comes from a program that fetches or decodes it."""
+    source: Simple | None = command
+    while source is not None and source.words:
+        if invocations.base(source.words[0]) in programs.FETCHES:
+            return True
+        source = source.source
+    return False
+
+
+def _named(command: Simple | None) -> list[str]:
+    """Return the words that a command names, which may come back from it."""
+    names: list[str] = []
+    while command is not None:
+        names += [word for word in command.words[1:] if not word.startswith("-")]
+        command = command.source
+    return names

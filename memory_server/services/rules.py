@@ -1,0 +1,249 @@
+"""Rules: kept where their examples pass, judged before each act, and confirmed by a person alone."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from memory_server.call import deadline
+from memory_server.domain import rules, sight, trust
+from memory_server.domain.act import Act
+from memory_server.domain.caller import Caller
+from memory_server.domain.effect import RuleDraft
+from memory_server.domain.long_term import LongTermChange, LongTermDraft
+from memory_server.domain.rules import HeldAct, Rule, RuleCounts, RuleHit, Ruling
+from memory_server.domain.secrets import redacted
+from memory_server.domain.situation import Situation
+from memory_server.errors import Invalid, NotFound
+from memory_server.ground import tree
+from memory_server.language.nearest import meant
+from memory_server.services.long_term import LongTermService
+from memory_server.services.waking import Judge, places
+from memory_server.storage.database import Database
+from memory_server.storage.short_term import ConversationId
+from memory_server.storage.tx import Tx
+from memory_server.triggers import Checked, Failure, Outcome, TriggerEngine, Value
+
+PATIENCE = 0.4
+"""Seconds in which all rules are judged: a person waits for the act."""
+
+LISTED = 200
+"""Hits that a log shows."""
+
+_SIGNED_IN = re.compile(r"://[^/\s@]+@")
+"""Who signs in, in an address: perhaps a token."""
+
+EVER = "2026-01-01T00:00:00.000Z"
+"""A moment at which nothing is judged."""
+
+SAMPLE_BRANCH = "main"
+"""The branch that is checked out where an example is tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRule:
+    """A rule, its condition in words, and what it did."""
+
+    rule: Rule
+    words: str
+    counts: RuleCounts
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRule:
+    """A rule that was kept, in words."""
+
+    rule: Rule
+    words: str
+    checked: Checked
+
+
+@dataclass(frozen=True, slots=True)
+class RuleService:
+    """`engine` tries a rule before it is kept; `judge` judges acts while a person waits, in a worker of its own."""
+
+    database: Database
+    engine: TriggerEngine
+    judge: Judge
+    long_term: LongTermService
+
+    # ---- before and after an act
+
+    def judged(self, act: Act, caller: Caller) -> Ruling:
+        """Return what the rules say to an act; what they held is logged. A rule that cannot be judged asks."""
+        holding = self._holding(act, caller)
+        ruling = rules.ruling(holding)
+        if ruling.effect is not None:
+            marks = [(item.rule.id, item.effect) for item in holding]
+            self.database.record(lambda tx: tx.rules.log(marks, _logged(act), caller))
+        return ruling
+
+    def looked(self, act: Act, caller: Caller) -> Ruling:
+        """Return what the rules would say to an act. Nothing is logged."""
+        return rules.ruling(self._holding(act, caller))
+
+    def _holding(self, act: Act, caller: Caller) -> list[HeldAct]:
+        with self.database.read() as tx:
+            standing = tx.rules.standing(places(tx, [None], caller))
+            now = tx.now
+        if not standing:
+            return []
+        with deadline.within(PATIENCE):
+            situation = _situation(act, now, caller.folder)
+            outcomes = self.judge([rule.trigger for rule in standing], situation, 0)
+        pairs = zip(standing, outcomes, strict=True)
+        return [hit for rule, outcome in pairs if (hit := _held(rule, outcome))]
+
+    def prepare(self) -> None:
+        """Start what judges acts, where a rule stands: the first act must not wait for it."""
+        with self.database.read() as tx:
+            rule = tx.rules.any()
+        if rule is not None:
+            self._warm_up(rule)
+
+    def _warm_up(self, rule: Rule) -> None:
+        self.judge([rule.trigger], _situation(sight.of_text("true"), rule.confirmed_at or EVER, None), 0)
+
+    def ran(self, act: Act, caller: Caller) -> None:
+        """Mark that an act ran: a person has overruled the rules that asked about it."""
+        with self.database.read() as tx:
+            if not tx.rules.standing(places(tx, [None], caller)):
+                return
+        self.database.record(lambda tx: tx.rules.overrule(_logged(act), caller.session))
+
+    # ---- keeping
+
+    def add(self, draft: LongTermDraft, conversation: str | None, caller: Caller) -> KeptRule:
+        """Keep a rule whose examples pass. One that a person adds is confirmed.
+
+        Raises:
+            TriggerRejected: the trigger does not compile or gives no value.
+            Invalid: it does not look at an act, or an example does not pass.
+            Conflict: the name is taken.
+        """
+        if draft.rule is None:
+            raise Invalid(
+                "A trigger that looks at `act` is a rule: it has an effect, and examples that it holds and lets pass."
+            )
+        self._refuse_failing(draft.trigger, draft.rule)
+        checked = self.long_term.add(draft, conversation, caller)
+        with self.database.read() as tx:
+            stored = _rule(tx, draft.name, places(tx, [conversation], caller))
+        self._warm_up(stored)
+        return KeptRule(stored, self.words(stored), checked)
+
+    def refuse_change(self, name: str, trigger: str, conversation: str | None, caller: Caller) -> None:
+        """Raise Invalid where a rule has this name, and its examples do not pass with another trigger."""
+        with self.database.read() as tx:
+            selected = tx.rules.select(places(tx, [conversation], caller))
+        for rule in selected:
+            if rule.name == name:
+                self._refuse_failing(trigger, RuleDraft(rule.effect, rule.holds, rule.passes))
+
+    def _refuse_failing(self, trigger: str, rule: RuleDraft) -> None:
+        """Try a rule on its examples.
+
+        Raises:
+            Invalid: it does not look at an act, or an example does not pass, or there is none of a kind.
+        """
+        if not rules.reads_act(trigger):
+            raise Invalid(
+                "The trigger of a rule looks at `act`: runs(act, 'git push main'), touches(act, 'migrations/**')."
+            )
+        if not (rule.holds and rule.passes):
+            raise Invalid("A rule has examples: at least one act that it holds, and one that it lets pass.")
+        wrong = [
+            f"`{text}` is {'let pass' if expected else 'held'}"
+            for texts, expected in ((rule.holds, True), (rule.passes, False))
+            for text in texts
+            if self.tried(trigger, text) is not expected
+        ]
+        if wrong:
+            raise Invalid(f"The examples do not pass: {', '.join(wrong)}. Nothing was stored.")
+
+    def tried(self, trigger: str, text: str) -> bool | None:
+        """Return whether a rule with this trigger holds an act; None where it has no value."""
+        with self.database.read() as tx:
+            now = tx.now
+        situation = _situation(sight.of_text(text), now, None, SAMPLE_BRANCH)
+        (outcome,) = self.engine.judge([trigger], situation)
+        return outcome.holds if isinstance(outcome, Value) else None
+
+    # ---- what a person does
+
+    def confirm(self, name: str, caller: Caller) -> Rule:
+        """Let a rule do what it says. Only a face in which a person acts calls it.
+
+        Raises:
+            NotFound: there is no such rule.
+        """
+        with self.database.write() as tx:
+            rule = _rule(tx, name, places(tx, [None], caller))
+            if trust.waits(rule.origin):
+                origin = trust.confirmed(rule.origin)
+                tx.long_term.replace(rule.id, LongTermChange(origin=origin))
+            tx.rules.confirm(rule.id)
+            return _rule(tx, name, places(tx, [None], caller))
+
+    def switch(self, name: str, off: bool, caller: Caller) -> Rule:
+        """Switch a rule off or on. Only a face in which a person acts calls it.
+
+        Raises:
+            NotFound: there is no such rule.
+        """
+        with self.database.write() as tx:
+            tx.rules.switch(_rule(tx, name, places(tx, [None], caller)).id, off)
+            return _rule(tx, name, places(tx, [None], caller))
+
+    def select(self, caller: Caller) -> list[ListedRule]:
+        """Return the rules of the caller's project and of all projects, by name."""
+        with self.database.read() as tx:
+            selected, counts = tx.rules.select(places(tx, [None], caller)), tx.rules.counts()
+        return [ListedRule(rule, self.words(rule), counts.get(rule.id, RuleCounts())) for rule in selected]
+
+    def hits(self, limit: int = LISTED) -> list[RuleHit]:
+        """Return the last acts that rules held, the latest first."""
+        with self.database.read() as tx:
+            return tx.rules.hits(limit)
+
+    def words(self, rule: Rule) -> str:
+        """Word the condition of a rule."""
+        return rules.in_words([source for source, _ in self.engine.parts(rule.trigger)])
+
+
+def _held(rule: Rule, outcome: Outcome) -> HeldAct | None:
+    match outcome:
+        case Value(holds=True):
+            return HeldAct(rule, outcome.kept, outcome.doubted)
+        case Value():
+            return None
+        case Failure(message=message):
+            return HeldAct(rule, "", failed=message)
+    return HeldAct(rule, "", failed="there was no time for it")
+
+
+def _situation(act: Act, now: str, folder: Path | None, branch: str | None = None) -> Situation:
+    working_tree = tree.around(folder) if folder and "push" in act.command else None
+    if working_tree is not None:
+        branch = working_tree.head()[1] or None
+    moment = datetime.fromisoformat(now).astimezone()
+    return Situation((), "act", moment, 0, act=sight.data(act, folder, branch))
+
+
+def _logged(act: Act) -> str:
+    return redacted(_SIGNED_IN.sub("://", sight.line_of(act)))[: rules.MOST_LOGGED]
+
+
+def _rule(tx: Tx, name: str, conversations: Sequence[ConversationId]) -> Rule:
+    """Return the rule of a name in some conversations.
+
+    Raises:
+        NotFound: there is none.
+    """
+    selected = tx.rules.select(conversations)
+    for rule in selected:
+        if rule.name == name:
+            return rule
+    near = meant(name, [rule.name for rule in selected])
+    raise NotFound(f"There is no rule `{name}`." + (f" Did you mean `{near}`?" if near else ""))

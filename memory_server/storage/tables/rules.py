@@ -1,0 +1,177 @@
+"""The tables `rules` and `rule_hits`: long-term memories that look at acts, and what they did."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.effect import Effect, RuleDraft
+from memory_server.domain.long_term import LongTermId
+from memory_server.domain.rules import Rule, RuleCounts, RuleHit
+from memory_server.storage.memory_rows import STANDS
+from memory_server.storage.short_term import ConversationId
+from memory_server.storage.statements import Statements
+
+MOST: Final = 2_000
+"""Hits that are kept. The oldest ones go first."""
+
+_COLUMNS: Final = """
+    m.id, m.name, m.prompt, m."trigger", r.effect, r.holds, r.passes, r.confirmed_at, r.off, m.origin
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    tx: Statements
+
+    def standing(self, conversations: Sequence[ConversationId]) -> list[Rule]:
+        """Return the rules that judge an act: none that is off, none that somebody outside has written."""
+        rows = self.tx.rows(
+            f"""
+            SELECT {_COLUMNS}
+            FROM rules AS r JOIN long_term_memories AS m ON m.id = r.memory_id
+            WHERE m.conversation_id IN (SELECT value FROM json_each(:places)) AND NOT r.off AND {STANDS}
+            ORDER BY m.id
+            """,
+            {"places": self.tx.array(conversations)},
+        )
+        return list(map(_rule, rows))
+
+    def select(self, conversations: Sequence[ConversationId]) -> list[Rule]:
+        """Return all rules of some conversations, by name."""
+        rows = self.tx.rows(
+            f"""
+            SELECT {_COLUMNS}
+            FROM rules AS r JOIN long_term_memories AS m ON m.id = r.memory_id
+            WHERE m.conversation_id IN (SELECT value FROM json_each(:places))
+            ORDER BY m.name, m.id
+            """,
+            {"places": self.tx.array(conversations)},
+        )
+        return list(map(_rule, rows))
+
+    def find(self, memory: LongTermId) -> Rule | None:
+        row = self.tx.row(
+            f"""
+            SELECT {_COLUMNS}
+            FROM rules AS r JOIN long_term_memories AS m ON m.id = r.memory_id
+            WHERE m.id = :memory
+            """,
+            {"memory": memory},
+        )
+        return None if row is None else _rule(row)
+
+    def any(self) -> Rule | None:
+        """Return some rule that is not off."""
+        row = self.tx.row(
+            f"""
+            SELECT {_COLUMNS}
+            FROM rules AS r JOIN long_term_memories AS m ON m.id = r.memory_id
+            WHERE NOT r.off
+            LIMIT 1
+            """
+        )
+        return None if row is None else _rule(row)
+
+    def are_confirmed(self) -> bool:
+        """Return True if a rule stands that a person has confirmed, and that does more than say."""
+        row = self.tx.row(
+            "SELECT 1 FROM rules WHERE confirmed_at IS NOT NULL AND NOT off AND effect <> 'say' LIMIT 1"
+        )
+        return row is not None
+
+    def counts(self) -> dict[LongTermId, RuleCounts]:
+        """Return what each rule did."""
+        rows = self.tx.rows(
+            "SELECT memory_id, count(*), count(overruled_at), max(at) FROM rule_hits GROUP BY memory_id"
+        )
+        return {LongTermId(id): RuleCounts(hits, overruled, last) for id, hits, overruled, last in rows}
+
+    def hits(self, limit: int) -> list[RuleHit]:
+        """Return the last acts that rules held, the latest first."""
+        rows = self.tx.rows(
+            """
+            SELECT h.at, m.name, h.effect, h.act, h.client, h.session, h.overruled_at
+            FROM rule_hits AS h JOIN long_term_memories AS m ON m.id = h.memory_id
+            ORDER BY h.id DESC
+            LIMIT :limit
+            """,
+            {"limit": limit},
+        )
+        return [RuleHit(at, name, Effect(effect), *columns) for at, name, effect, *columns in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class WritableRules(Rules):
+    def put(self, memory: LongTermId, draft: RuleDraft, confirmed: bool) -> None:
+        """Make a memory a rule, or change the rule that it is. `confirmed`: a person does it."""
+        self.tx.send(
+            """
+            INSERT INTO main.rules (memory_id, effect, holds, passes, confirmed_at)
+            VALUES (:memory, :effect, :holds, :passes, :confirmed)
+            ON CONFLICT (memory_id) DO UPDATE SET
+                effect = excluded.effect, holds = excluded.holds, passes = excluded.passes,
+                confirmed_at = excluded.confirmed_at
+            """,
+            {
+                "memory": memory,
+                "effect": draft.effect.value,
+                "holds": json.dumps(draft.holds, ensure_ascii=False),
+                "passes": json.dumps(draft.passes, ensure_ascii=False),
+                "confirmed": self.tx.now if confirmed else None,
+            },
+        )
+
+    def confirm(self, memory: LongTermId) -> None:
+        self.tx.send(
+            "UPDATE main.rules SET confirmed_at = :now, off = false WHERE memory_id = :memory",
+            {"memory": memory, "now": self.tx.now},
+        )
+
+    def switch(self, memory: LongTermId, off: bool) -> None:
+        self.tx.send(
+            "UPDATE main.rules SET off = :off WHERE memory_id = :memory", {"memory": memory, "off": off}
+        )
+
+    def log(self, hits: Sequence[tuple[LongTermId, Effect]], act: str, caller: Caller) -> None:
+        """Keep that these rules held an act."""
+        self.tx.send_each(
+            """
+            INSERT INTO main.rule_hits (memory_id, at, client, session, effect, act)
+            SELECT id, :now, :client, :session, :effect, :act FROM long_term_memories WHERE id = :memory
+            """,
+            (
+                {
+                    "memory": memory,
+                    "now": self.tx.now,
+                    "client": caller.client,
+                    "session": caller.session,
+                    "effect": effect.value,
+                    "act": act,
+                }
+                for memory, effect in hits
+            ),
+        )
+        self.tx.send(
+            "DELETE FROM main.rule_hits WHERE id <= (SELECT max(id) FROM rule_hits) - :most", {"most": MOST}
+        )
+
+    def overrule(self, act: str, session: str | None) -> int:
+        """Mark that an act ran which was asked about; return how many hits that concerns."""
+        return self.tx.change(
+            """
+            UPDATE main.rule_hits
+            SET overruled_at = :now
+            WHERE act = :act AND session IS NOT DISTINCT FROM :session AND overruled_at IS NULL AND effect <> 'say'
+            """,
+            {"act": act, "session": session, "now": self.tx.now},
+        )
+
+
+def _rule(row: Sequence[Any]) -> Rule:
+    id, name, prompt, trigger, effect, holds, passes, confirmed_at, off, origin = row
+    examples = (tuple(json.loads(holds)), tuple(json.loads(passes)))
+    return Rule(
+        LongTermId(id), name, prompt, trigger, Effect(effect), *examples, confirmed_at, bool(off), origin
+    )

@@ -1,0 +1,70 @@
+"""Do rules hold what they forbid, also in disguise, and nothing else?
+
+    python scripts/lab/quality/rules.py            the two thirds that may be looked at, with every miss
+    python scripts/lab/quality/rules.py --held     the third that is kept aside, figures alone
+
+`rules.jsonl` has 101 rules, each with a plain command that it forbids; 642 ordinary commands as they stand in the
+history of developers; and 326 forbidden ones in the disguise that a helpful assistant gives them, each with the rule
+that must hold. They and their labels were written before the code was run. An ordinary command fails where any of the
+rules holds. What a rule in doubt holds, which asks a person, counts as held.
+"""
+
+import json
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT))
+
+from memory_server.call import deadline  # noqa: E402
+from memory_server.domain import sight  # noqa: E402
+from memory_server.domain.situation import Situation  # noqa: E402
+from memory_server.triggers import Value  # noqa: E402
+from memory_server.triggers.engine import Engine  # noqa: E402
+from memory_server.triggers.javascript.sandbox import Sandbox  # noqa: E402
+
+BRANCH = "feature/login"
+"""The branch that is checked out in all cases."""
+
+
+def holding(engine: Engine, rules: dict[str, str], command: str) -> dict[str, str]:
+    """Return the rules that hold a command: `sure` or `asks`; a rule that fails is a miss of its own."""
+    act = sight.data(sight.of_text(command), None, BRANCH)
+    situation = Situation((), "default", datetime(2026, 11, 27, tzinfo=UTC), 1, act=act)
+    with deadline.within(20):
+        outcomes = engine.judge(list(rules.values()), situation)
+    held = {}
+    for name, outcome in zip(rules, outcomes, strict=True):
+        if not isinstance(outcome, Value):
+            held[name] = f"failed: {outcome}"
+        elif outcome.holds:
+            held[name] = "asks" if outcome.doubted else "sure"
+    return held
+
+
+def main() -> None:
+    rows = [json.loads(line) for line in Path(__file__).with_suffix(".jsonl").read_text("utf-8").splitlines()]
+    rules = {row["rule"]: row["trigger"] for row in rows if "trigger" in row}
+    aside = "--held" in sys.argv
+    engine = Engine(Sandbox(None), lambda _message, _text: None)
+    counts = {kind: [0, 0, 0] for kind in ("plain", "forbidden", "ordinary")}
+    for kind, count in counts.items():
+        cases = [row for row in rows if kind in row]
+        for place, row in enumerate(cases):
+            if (place % 3 == 2) is not aside:
+                continue
+            held = holding(engine, rules, row[kind])
+            right = not held if kind == "ordinary" else row["rule"] in held
+            count[0] += 1
+            count[1] += right
+            count[2] += held.get(row.get("rule", ""), "") == "asks"
+            if not right and not aside:
+                print(f"{kind}: {row[kind]!r} {row.get('rule', '')} -> {held}")
+    engine.close()
+    for kind, (number, sum_right, asks) in counts.items():
+        print(f"{kind:10} {number:4} right {sum_right:4} ({sum_right / number:.1%}), of them {asks} only ask")
+
+
+if __name__ == "__main__":
+    main()
