@@ -69,6 +69,11 @@ def of_format(name: str) -> str:
     return f"{IMPORTED}{name}"[:LONGEST]
 
 
+def came_in(origin: str) -> bool:
+    """True if an import has brought a text: nobody has said it here, and nobody has confirmed it."""
+    return origin.startswith(IMPORTED) or waits(origin)
+
+
 def confirmed(origin: str) -> str:
     """Return the origin of what a person has confirmed."""
     return f"{CONFIRMED}{origin}"[:LONGEST] if waits(origin) else origin

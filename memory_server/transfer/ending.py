@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from memory_server.domain import trust
 from memory_server.domain.event import Did
 from memory_server.domain.exchange.records import (
     LongTermRecord,
@@ -25,7 +26,7 @@ from memory_server.transfer.taking.run import Outcome, Run, imported_by, texts_o
 def end(run: Run, tx: WriteTx, path: str) -> Counter[tuple[str, Outcome]]:
     """Delete what this source has had at a path and has no more, and count it by kind: it can be brought back.
 
-    What was changed here stays, and so does what another source says too.
+    What was changed here stays, and so does what another source says too, or somebody here has said before.
     """
     counts: Counter[tuple[str, Outcome]] = Counter()
     for origin in origins.below(tx, run.source, path):
@@ -66,10 +67,11 @@ def _end(run: Run, tx: WriteTx, origin: Placed) -> Outcome | None:
     if local is None or not origin.digest:  # an earlier program kept none of a long-term memory
         return None
     is_elsewhere = origins.is_elsewhere(tx, origin)
-    if is_elsewhere or digest(*texts_of(local)) != origin.digest:
+    is_changed = digest(*texts_of(local)) != origin.digest
+    if is_elsewhere or is_changed or not trust.came_in(local.origin):
         run.did(Did.CHANGED, origin.kind, origin.item, local)
         origins.delete(tx, origin.id)
-        if is_elsewhere:
+        if is_elsewhere or not is_changed:
             return None
         run.conflicts.append(
             f"{origin.kind} {origin.item}: changed here and gone from {run.source}: left as it is here"

@@ -281,6 +281,23 @@ def test_what_another_file_says_too_stays(tmp_path: Path, taken: Taken, exported
     assert taken(db, claude_md(tmp_path, TEXTS[:2]))["ended"] == 1
 
 
+def test_what_was_stored_here_before_stays_when_a_file_says_it_no_more(
+    tmp_path: Path, run: Run, taken: Taken, exported: Callable[..., str]
+) -> None:
+    db, path = tmp_path / "memory.db", tmp_path / "notes.jsonl"
+    run(db, "add", TEXTS[0], "--type", "learning", "--project", "harbour")
+    lines = [json.dumps({"text": text, "type": "learning"}) + "\n" for text in TEXTS[:2]]
+    path.write_text("".join(lines), "utf-8")
+    first = taken(db, path, "--project", "harbour")
+    assert (first["added"], first["duplicate"]) == (1, 1)
+    before = exported(db)
+    path.write_text(json.dumps({"text": TEXTS[2]}), "utf-8")
+    assert taken(db, path, "--project", "harbour")["ended"] == 1
+    assert memories(exported, db).keys() == {TEXTS[0], TEXTS[2]}
+    assert run(db, "undo", "i2").code == 0
+    assert exported(db) == before
+
+
 def test_a_heading_that_is_renamed_updates_its_items(tmp_path: Path, taken: Taken) -> None:
     db = tmp_path / "memory.db"
     path = claude_md(tmp_path, TEXTS)
