@@ -9,7 +9,7 @@ from memory_server.where import Postgres, Where
 
 if TYPE_CHECKING:
     from memory_server.postgres.links import Links
-    from memory_server.storage.copying import Target
+    from memory_server.storage.copying import Leaving, MoveTarget, Target
     from memory_server.storage.database import Database
 
 
@@ -55,3 +55,21 @@ def filling(where: Where, clock: Callable[[], datetime]) -> "Target":
     from memory_server.sqlite.filling import Filling as File
 
     return File(where, clock)
+
+
+def leaving(where: Postgres, clock: Callable[[], datetime]) -> "Leaving":
+    """Return a tenant that moves away; nothing is opened yet.
+
+    Raises:
+        Unavailable: the driver of PostgreSQL is not installed.
+    """
+    with installation.needs("postgres", str(where)):
+        from memory_server.postgres.leaving import Leaving
+    return Leaving(where, clock)
+
+
+def arriving(where: Postgres, clock: Callable[[], datetime]) -> "MoveTarget":
+    """Return a new tenant for one that moves; nothing is opened yet."""
+    from memory_server.postgres.filling import Filling
+
+    return Filling(where, clock)

@@ -40,16 +40,25 @@ class PlaceType(click.ParamType[Where]):
         "memory-server copy memory.db postgresql://memory@db.example.com/memory",
         'memory-server copy memory.db "postgresql://memory@db.example.com/memory?tenant=shop"',
         "memory-server copy postgresql://memory@db.example.com/memory laptop.db",
+        "memory-server copy --move postgresql://memory@db1.example.com/memory postgresql://memory@db2.example.com/memory",
     ),
 )
 @click.argument("source", type=PlaceType())
 @click.argument("target", type=PlaceType())
-def copy_command(settings: Settings, source: Where, target: Where) -> None:  # noqa: ARG001 - every command gets them
+@click.option(
+    "--move",
+    is_flag=True,
+    help="Move a tenant of PostgreSQL into another one; its servers go there, without a restart.",
+)
+def copy_command(settings: Settings, source: Where, target: Where, move: bool) -> None:  # noqa: ARG001 - every command gets them
     """Copy a whole memory as it is: a file to PostgreSQL, PostgreSQL to a file, or one tenant to another.
 
     SOURCE may be in use: the copy is of one moment. TARGET must be a new file or an empty tenant. It
     can be used once both are equal, row by row. An interrupted copy goes on when the command is repeated.
     """
+    if move:
+        _move(source, target)
+        return
     from memory_server.transfer import copying
 
     if isinstance(source, Path) and isinstance(target, Path):
@@ -68,3 +77,24 @@ def copy_command(settings: Settings, source: Where, target: Where) -> None:  # n
     rows = sum(table.rows for table in done.tables)
     again = " It went on with an interrupted copy." if done.resumed else ""
     output.say(f"{target}: {rows:,} rows of {source}, all equal.{again}")
+
+
+def _move(source: Where, target: Where) -> None:
+    from memory_server.transfer import moving
+
+    if isinstance(source, Path) or isinstance(target, Path):
+        raise Invalid(
+            "Only a tenant of PostgreSQL moves while it is used, into another one. Leave --move out to copy."
+        )
+    if str(source) == str(target):
+        raise Invalid(f"{source} is both the source and the target.")
+    leaving, arriving = stores.leaving(source, clock), stores.arriving(target, clock)
+    with progress.bar("moving") as report:
+        done = moving.move(leaving, str(source), arriving, str(target), report)
+    if done is None:
+        output.say(f"{source} had been left for {target}, which is open now.")
+        return
+    output.say(
+        f"{target}: {done.rows:,} rows of {source}, and {done.since:,} that were written meanwhile. "
+        f"Writes waited {done.waited:.2f} s. Its servers go there by themselves; give new ones the new address."
+    )

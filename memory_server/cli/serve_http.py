@@ -24,7 +24,7 @@ from memory_server.engine.readers import Readers
 from memory_server.engine.served import audit_of, start, work_of
 from memory_server.errors import Invalid, Mend
 from memory_server.mcp import listed
-from memory_server.mcp.http.app import PATH, Endpoint, HttpOptions, endpoint, http_app
+from memory_server.mcp.http.app import PATH, HttpOptions, ProtocolApp, endpoint, http_app
 from memory_server.mcp.http.callers import HttpCallers
 from memory_server.mcp.http.guard import Guard, Traffic
 from memory_server.mcp.http.keys import Keys
@@ -152,7 +152,7 @@ def _faces(
 
 
 def _application(
-    answers: Endpoint, pages: ASGIApp, keys: Keys, options: HttpOptions, audit: "Audit | None", root: str
+    answers: ProtocolApp, pages: ASGIApp, keys: Keys, options: HttpOptions, audit: "Audit | None", root: str
 ) -> Starlette:
     logins = None if audit is None else RefusedLogins(keys, audit.refused)
     if logins is not None:

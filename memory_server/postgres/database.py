@@ -7,12 +7,14 @@ from contextlib import ExitStack, contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from memory_server import where
 from memory_server.call import acting, again, deadline
 from memory_server.call.deadline import CALL
 from memory_server.call.places import Places
@@ -42,6 +44,9 @@ PREPARED: Final = 5
 WRITES: Final = 0x6D77
 """The first number of the advisory lock for the writes of a tenant ('mw'); the second is the tenant's."""
 
+MOVES: Final = 10
+"""Databases in which one tenant is looked for, each of which says that it has moved."""
+
 _ALIVE: Final = {
     "keepalives_idle": 30,
     "keepalives_interval": 10,
@@ -60,6 +65,7 @@ class _Lent:
     """
 
     connection: Connection
+    tenant: int
     pipeline: psycopg.Pipeline
     ending: ExitStack
 
@@ -90,11 +96,8 @@ class Database:
         self._clock = clock
         self.place = place
         self._conninfo = make_conninfo(place.url, **{**_ALIVE, **conninfo_to_dict(place.url)})
-        self._options: dict[str, Any] = {
-            "autocommit": True,  # a transaction begins where one is asked for
-            "application_name": "memory-server",
-            "prepare_threshold": PREPARED if place.prepares else None,
-        }
+        self._has_moved = False
+        """True if the tenant was in another database when this process opened it."""
         self._migrations = migrate.load()
         self.pool: Pool | None = None
         self._tenant = 0
@@ -135,7 +138,7 @@ class Database:
         person = self._acting()
         with self._translated(), self._connection(deadline.left(CALL)) as lent:
             tx = self._begun(lent, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", person)
-            tx.send(*self._refusals())
+            tx.send(*self._refusals(lent.tenant))
             with _checked(tx):
                 yield tx
             lent.connection.execute("COMMIT")
@@ -148,9 +151,9 @@ class Database:
         seconds = deadline.left(patience)
         with self._translated(), self._connection(seconds) as lent:
             tx = self._begun(lent, "BEGIN ISOLATION LEVEL READ COMMITTED", person, seconds)
-            tx.send("SELECT pg_advisory_xact_lock(%s, %s)", (WRITES, self._tenant))
+            tx.send("SELECT pg_advisory_xact_lock(%s, %s)", (WRITES, lent.tenant))
             # Only now: a migration or a copy may have begun while it waited.
-            tx.send(*self._refusals())
+            tx.send(*self._refusals(lent.tenant))
             marks = self._later.take(person)
             try:
                 if marks:
@@ -310,7 +313,7 @@ class Database:
             """,
             (
                 f"{max(1, int(1000 * seconds))}ms",
-                str(self._tenant),
+                str(lent.tenant),
                 "" if person is None else person.name,
                 projects,
                 "on" if rights.shares(person) else "",
@@ -322,7 +325,7 @@ class Database:
             lent.pipeline,
             now,
             person=person,
-            tenant=self._tenant,
+            tenant=lent.tenant,
             trips=self.trips,
             directories=self._directories,
         )
@@ -346,9 +349,11 @@ class Database:
                 mark.write(replace(tx, now=mark.at, directories={}))
             tx.send("RELEASE SAVEPOINT marks")
             tx.wait()
-        except psycopg.OperationalError:
-            raise
-        except Exception:
+        except Exception as error:
+            if isinstance(error, psycopg.OperationalError) or (
+                isinstance(error, psycopg.Error) and error.sqlstate in failures.REFUSING
+            ):
+                raise
             if len(marks) == 1:
                 logger.exception("what a read has to write was left out")
             with suppress(psycopg.Error):  # the errors of statements that were sent after the one that failed
@@ -360,14 +365,14 @@ class Database:
 
     @contextmanager
     def _connection(self, seconds: float) -> Iterator[_Lent]:
-        pool = self._opened()
+        pool, tenant = self._home()
         connection = pool.take(seconds)
         if connection is None:
             raise failures.busy(str(self.place), seconds)
         try:
             try:
                 with ExitStack() as ending:
-                    yield _Lent(connection, ending.enter_context(connection.pipeline()), ending)
+                    yield _Lent(connection, tenant, ending.enter_context(connection.pipeline()), ending)
                     remaining = ending.pop_all()
             except psycopg.OperationalError as error:
                 if connection.closed or not failures.is_refusal(error):
@@ -395,6 +400,13 @@ class Database:
             yield
         finally:
             self._opening.leave()
+
+    def _home(self) -> tuple[Pool, int]:
+        """Return the pool and the number of the tenant there. A tenant that moves loses the pool first."""
+        while True:
+            pool, tenant = self._opened(), self._tenant
+            if pool is self.pool:
+                return pool, tenant
 
     def _opened(self) -> Pool:
         """Return the pool; opens the database where it is not open.
@@ -432,23 +444,64 @@ class Database:
         self._watch.await_look()
         return self._watch
 
-    def _connected(self) -> Connection:
-        return Connection.connect(self._conninfo, **self._options)
+    def _options(self) -> dict[str, Any]:
+        return {
+            "autocommit": True,  # a transaction begins where one is asked for
+            "application_name": "memory-server",
+            "prepare_threshold": PREPARED if self.place.prepares else None,
+        }
 
     def _prepared(self) -> Pool:
-        """Return the pool, after the schema was brought forward and the tenant was found on its first connection."""
-        links = self._links
+        """Return the pool of the database in which the tenant is now."""
+        for _ in range(MOVES):
+            pool, target = self._prepared_here()
+            if target is None:
+                return pool
+            if self._links is None:
+                pool.close()
+            self._go_to(target)
+        raise Unavailable(f"{self.place} has moved again and again.")
+
+    def _follow(self, target: str) -> None:
+        """Use the tenant where it has moved to, from the next transaction on."""
+        with self._opening_turn():
+            if target != str(self.place) and not self._closed:
+                self._go_to(target)
+
+    def _go_to(self, target: str) -> None:
+        """Leave the database for that of another address, which may need the same password."""
+        logger.warning("%s has moved to %s", self.place, target)
+        pool, self.pool = self.pool, None
+        if pool is not None and self._links is None:
+            pool.close()
+        if self._watch is not None:
+            self._watch.stop()
+            self._watch = None
+        place = where.of(target)
+        if not isinstance(place, Postgres):
+            raise Unavailable(f"{self.place} has moved to {target}, which is no address of PostgreSQL.")
+        before = conninfo_to_dict(self.place.url)
+        password = {"password": before["password"]} if "password" in before else {}
+        self._conninfo = make_conninfo(place.url, **{**_ALIVE, **password, **conninfo_to_dict(place.url)})
+        self.place, self._has_moved = place, True
+        self._directories.clear()
+
+    def _prepared_here(self) -> tuple[Pool, str | None]:
+        """Return the pool, after the schema was brought forward and the tenant was found on its first connection; and
+        the address to which the tenant has moved.
+        """
+        links, connect = self._links, partial(Connection.connect, self._conninfo, **self._options())
         pool = (
-            Pool(CONNECTIONS, self._connected)
+            Pool(CONNECTIONS, connect)
             if links is None
-            else links.pool(self._conninfo, self.place.prepares, self._connected)
+            else links.pool(self._conninfo, self.place.prepares, connect)
         )
         seconds = deadline.left(CALL)
         connection = pool.take(seconds)
         if connection is None:
             raise failures.busy(str(self.place), seconds)
         try:
-            self._prepare(connection)
+            target = self._prepare(connection)
         except BaseException:
             connection.close()
             raise
@@ -456,10 +509,12 @@ class Database:
             pool.give_back(connection)
         if "," in str(conninfo_to_dict(self._conninfo).get("host", "")):
             pool.patience = FAILOVER  # one machine of the address may take over from another
-        return pool
+        return pool, target
 
-    def _prepare(self, connection: Connection) -> None:
-        """Make the schema or bring it forward, and find the tenant; a new name is a new tenant."""
+    def _prepare(self, connection: Connection) -> str | None:
+        """Make the schema or bring it forward, and find the tenant; a new name is a new tenant. Return where it has
+        moved to.
+        """
         (replica,) = connection.execute("SELECT pg_is_in_recovery()").fetchone() or (False,)
         self._read_only = bool(replica)
         version = migrate.version_of(connection)
@@ -474,9 +529,12 @@ class Database:
             tenant = tenants.find_or_add(connection, name, self._now())
         if tenant is None:
             raise NotMade(f"There is no tenant {name} in {self.place} yet.")
-        if tenant.copy_of is not None:
-            raise failures.unfinished(str(self.place), tenant.copy_of)
+        if tenant.moved_to is None and tenant.copy_of is not None:
+            if not (self._has_moved and tenant.whole):
+                raise failures.unfinished(str(self.place), tenant.copy_of)
+            tenants.open_whole(connection, tenant.id)  # who moved it may have been killed just then
         self._tenant = tenant.id
+        return tenant.moved_to
 
     def _now(self) -> str:
         return timestamp(self._clock())
@@ -492,15 +550,18 @@ class Database:
             first = behind if isinstance(behind, psycopg.Error) else error
             if first.sqlstate == failures.NEWER:
                 raise failures.newer(first, str(self.place), self._migrations[-1].version) from error
-            raise failures.meaning(first, str(self.place)) from error
+            failure = failures.meaning(first, str(self.place))
+            if first.sqlstate == failures.MOVED:
+                self._follow(str(first.diag.message_primary))
+            raise failure from error
 
-    def _refusals(self) -> tuple[str, tuple[int, int]]:
+    def _refusals(self, tenant: int) -> tuple[str, tuple[int, int]]:
         """Return the statement that fails where the schema is newer than this program, or the tenant an unfinished
         copy.
         """
         return (
             "SELECT refuse_newer(%s), refuse_unfinished(%s)",
-            (self._migrations[-1].version, self._tenant),
+            (self._migrations[-1].version, tenant),
         )
 
 

@@ -13,12 +13,22 @@ UNFINISHED = "MS002"
 copy."""
 
 
+MOVED = "MS003"
+"""The SQLSTATE that it raises for a tenant that has moved; its message is the new address."""
+
+
+REFUSING = frozenset([NEWER, UNFINISHED, MOVED])
+"""They refuse a whole transaction, not the statement alone that raised them."""
+
+
 def meaning(error: psycopg.Error, place: str) -> MemoryServerError:
     """Translate an error of the driver into one that says what mends it. `place` names the database without a
     password.
     """
     if error.sqlstate == UNFINISHED:
         return unfinished(place, str(error.diag.message_primary))
+    if error.sqlstate == MOVED:
+        return moved(place, str(error.diag.message_primary))
     if isinstance(error, psycopg.DataError) and "NUL" in str(error):
         return Invalid("The text holds the character U+0000, which PostgreSQL cannot keep. Leave it out.")
     match error:
@@ -120,6 +130,11 @@ def newer(error: psycopg.Error, place: str, newest: int) -> Unavailable:
 
 def unfinished(place: str, source: str) -> Unavailable:
     return Unavailable(f"{place} is an unfinished copy of {source}.", Mend.COPY_AGAIN)
+
+
+def moved(place: str, target: str) -> Undone:
+    """Make the error for a tenant that is in another database now: repeated, the call goes there."""
+    return Undone(f"{place} has moved to {target}.", Mend.TRY_AGAIN, written=Written.NOTHING)
 
 
 def _first_line(error: Exception) -> str:

@@ -1,7 +1,7 @@
 """Fills an empty tenant with the rows of another database; nobody can use it before it is finished."""
 
 import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -15,7 +15,7 @@ from memory_server.domain.moment import timestamp
 from memory_server.errors import Conflict, Mend, Unavailable
 from memory_server.postgres import failures, migrate, tenants
 from memory_server.postgres.connections import Connection
-from memory_server.postgres.copied import Copied, between
+from memory_server.postgres.copied import Copied, among, between
 from memory_server.postgres.copied_rows import Sending, read_types
 from memory_server.postgres.database import WRITES
 from memory_server.postgres.filling_words import WORDS, FillingWords
@@ -55,7 +55,7 @@ class Filling:
             migrate.refuse_newer(migrate.version_of(connection), migrations[-1].version)
             migrate.migrate(connection, migrations, now)
             tenant = tenants.find_or_add(connection, self._place.tenant, now).id
-            _act_in(connection, tenant, now)
+            act_in(connection, tenant, now)
             self._tx = Tx(connection, psycopg.Pipeline(connection), now, tenant=tenant, trips=Trips())
             self._refuse_others()
             self._sending = Sending(tenant, read_types(connection))
@@ -80,17 +80,20 @@ class Filling:
         with self._translated(), self._tx.connection.transaction():
             self._empty_following(table)
             self._tx.send(f"DELETE FROM {table.name} WHERE {where}", values)
-            try:
-                sent = (_sent(table, row) for row in rows)
-                self._sending.send(self._tx.connection, table.name, table.columns, sent)
-            except psycopg.DataError as error:
-                raise _refused(table, rows, error) from error
+            self._insert(table, rows)
             self._empty_following(table)
-            if table.name == "memories":
-                columns = ("id", "memory_id", "start", "length")
-                self._sending.send(self._tx.connection, "memory_parts", columns, _parts(table, rows))
         with self._translated():
             self._words.add(table, rows)
+
+    def _insert(self, table: Table, rows: Sequence[Row]) -> None:
+        try:
+            sent = (_sent(table, row) for row in rows)
+            self._sending.send(self._tx.connection, table.name, table.columns, sent)
+        except psycopg.DataError as error:
+            raise _refused(table, rows, error) from error
+        if table.name == "memories":
+            columns = ("id", "memory_id", "start", "length")
+            self._sending.send(self._tx.connection, "memory_parts", columns, _parts(table, rows))
 
     def prepare(self) -> None:
         with self._translated():
@@ -105,9 +108,7 @@ class Filling:
 
     def finish(self, highest_ids: Mapping[str, int]) -> None:
         with self._translated():
-            self._words.finish()
-            for second in self._connections:
-                second.wait()
+            self._await_indexes()
             transaction = psycopg.Transaction(self._tx.connection)
             try:
                 with transaction:
@@ -118,15 +119,21 @@ class Filling:
                     raise
                 raise failures.untold(error, str(self._place)) from error
 
+    def _await_indexes(self) -> None:
+        self._words.finish()
+        for second in self._connections:
+            second.wait()
+
     def _open_tenant(self, highest_ids: Mapping[str, int]) -> None:
         """From the end of the transaction on, the tenant is no copy any more. Raises Unavailable if it is not sound."""
-        self._tx.send(
-            """
-            SELECT set_config('synchronous_commit', replace(reset_val, 'off', 'on'), true)
-            FROM pg_settings
-            WHERE name = 'synchronous_commit'
-            """
-        )
+        commit_durably(self._tx)
+        self._raise_ids(highest_ids)
+        self._tx.send("UPDATE tenants SET copy_of = NULL WHERE id = tenant()")
+        self._tx.send("SET LOCAL ROLE memory_server")
+        self._refuse_unsound()
+        self._tx.send("SELECT tell_write()")
+
+    def _raise_ids(self, highest_ids: Mapping[str, int]) -> None:
         self._tx.send(
             """
             INSERT INTO deleted_ids (tenant_id, name, highest)
@@ -135,12 +142,85 @@ class Filling:
             """,
             (list(highest_ids), list(highest_ids.values())),
         )
-        self._tx.send("UPDATE tenants SET copy_of = NULL WHERE id = tenant()")
-        self._tx.send("SET LOCAL ROLE memory_server")
+
+    def _refuse_unsound(self) -> None:
         problems = [problem for problem in Health(self._tx).problems() if not problem.startswith("row ")]
         if problems:
             raise Unavailable(f"The copy in {self._place} is not sound: {problems[0]}.", Mend.COPY_AGAIN)
-        self._tx.send("SELECT tell_write()")
+
+    # A move
+
+    def check(self) -> None:
+        """Wait for the indexes. Raises Unavailable if the tenant is not sound."""
+        with self._translated():
+            self._await_indexes()
+            with self._tx.connection.transaction():
+                self._tx.send("SET LOCAL ROLE memory_server")
+                self._refuse_unsound()
+
+    def mark(self) -> str:
+        with self._translated():
+            return Copied(self._tx).mark()
+
+    def changed(self, table: Table, mark: str) -> list[Key]:
+        with self._translated():
+            return Copied(self._tx).changed(table, mark)
+
+    def digests(self, table: Table) -> dict[int, tuple[int, str]]:
+        with self._translated():
+            return Copied(self._tx).digests(table)
+
+    def keys(self, table: Table, groups: Collection[int]) -> list[Key]:
+        with self._translated():
+            return Copied(self._tx).keys(table, groups)
+
+    def pick(self, table: Table, keys: Collection[Key]) -> list[Row]:
+        with self._translated():
+            return Copied(self._tx).pick(table, keys)
+
+    def replace(self, table: Table, keys: Collection[Key], rows: Sequence[Row]) -> None:
+        """Let the table have these rows, and none with another of these keys."""
+        where, values = among(table, keys)
+        with self._translated():
+            self._words.second.wait()
+            with self._tx.connection.transaction():
+                self._tx.send(f"DELETE FROM {table.name} WHERE {where}", values)
+                if table.name == "facts":
+                    self._empty_history(table, rows)
+                self._insert(table, rows)
+            self._words.add(table, rows)
+
+    def _empty_history(self, table: Table, facts: Sequence[Row]) -> None:
+        """Remove the history of facts, by which a trigger would number them anew. It comes later."""
+        places = [table.columns.index(name) for name in ("scope", "owner", "key")]
+        self._tx.send(
+            """
+            DELETE FROM fact_history AS h
+            USING unnest(%s::text[], %s::text[], %s::text[]) AS fact (scope, owner, key)
+            WHERE tenant_id = tenant()
+                AND h.scope = fact.scope AND h.owner = fact.owner AND h.key = fact.key
+            """,
+            [[fact[place] for fact in facts] for place in places],
+        )
+
+    def complete(self, highest_ids: Mapping[str, int]) -> None:
+        """Mark the copy as whole, on disk: from now on its source can be left."""
+        with self._translated():
+            self._words.second.wait()
+            with self._tx.connection.transaction():
+                commit_durably(self._tx)
+                self._raise_ids(highest_ids)
+                self._tx.send("UPDATE tenants SET whole = true WHERE id = tenant()")
+
+    def open(self) -> None:
+        """Let the tenant be used: its source has been left."""
+        with self._translated():
+            if self._connection is None:
+                self._connection = self._connected()
+            tenant = tenants.find(self._connection, self._place.tenant)
+            if tenant is None:
+                raise Unavailable(f"There is no tenant {self._place.tenant} in {self._place}.")
+            tenants.open_whole(self._connection, tenant.id)
 
     def close(self) -> None:
         for second in self._connections:
@@ -155,7 +235,7 @@ class Filling:
         """Open a further connection that works in a thread of its own. `close` ends it."""
         connection = self._connected()
         self._connections.append(SecondConnection(connection))
-        _act_in(connection, self._tx.tenant, self._tx.now)
+        act_in(connection, self._tx.tenant, self._tx.now)
         return self._connections[-1]
 
     def _is_alone(self) -> bool:
@@ -191,7 +271,7 @@ class Filling:
                         f"{self._place} is not empty: it has rows in {', '.join(filled)}. Nothing was written.",
                         Mend.EMPTY_TARGET,
                     )
-            self._tx.send("UPDATE tenants SET copy_of = %s WHERE id = tenant()", (source,))
+            self._tx.send("UPDATE tenants SET copy_of = %s, whole = false WHERE id = tenant()", (source,))
         return before is not None
 
     def _empty_following(self, table: Table) -> None:
@@ -206,6 +286,17 @@ class Filling:
             raise failures.meaning(error, str(self._place)) from error
 
 
+def commit_durably(tx: Tx) -> None:
+    """Let this transaction, and with it those before, be on disk when it is committed."""
+    tx.send(
+        """
+        SELECT set_config('synchronous_commit', replace(reset_val, 'off', 'on'), true)
+        FROM pg_settings
+        WHERE name = 'synchronous_commit'
+        """
+    )
+
+
 def _parts(table: Table, memories: Sequence[Row]) -> Iterator[Row]:
     """Yield the rows of the parts of long memories that have ids of their own."""
     id, content = map(table.columns.index, ("id", "content"))
@@ -215,7 +306,7 @@ def _parts(table: Table, memories: Sequence[Row]) -> Iterator[Row]:
             yield parts.id_of(row[id], number), row[id], start + 1, min(parts.PART, len(row[content]) - start)
 
 
-def _act_in(connection: Connection, tenant: int, now: str) -> None:
+def act_in(connection: Connection, tenant: int, now: str) -> None:
     """Let a connection see and write one tenant, as the owner of the tables."""
     connection.execute(
         """

@@ -5,7 +5,8 @@ texts. The target makes it anew. Neither is what belongs to one database alone: 
 jobs, and what it still has to erase.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Final, Protocol
 
 from memory_server.storage.columns import Table
@@ -86,4 +87,72 @@ class Target(Copied, Protocol):
 
     def close(self) -> None:
         """Leave it as it is."""
+        ...
+
+
+class ComparedRows(Copied, Protocol):
+    """The rows of one moment, for a move: it finds what was written since an earlier one."""
+
+    def mark(self) -> str:
+        """Return a name for this moment."""
+        ...
+
+    def changed(self, table: Table, mark: str) -> list[Key]:
+        """Return the keys of rows that were written since a moment; a few older ones may be among them."""
+        ...
+
+    def digests(self, table: Table) -> Mapping[int, tuple[int, str]]:
+        """Return, for each group of keys, how many there are, and a digest of them."""
+        ...
+
+    def keys(self, table: Table, groups: Collection[int]) -> list[Key]:
+        """Return the keys in these groups."""
+        ...
+
+    def pick(self, table: Table, keys: Collection[Key]) -> list[Row]:
+        """Return the rows with these keys, as far as there are."""
+        ...
+
+
+class Leaving(Protocol):
+    """A memory that moves to another database while others use it."""
+
+    def begin(self, target: str) -> bool:
+        """Begin to move to an address. Return true if the memory has been left for it already."""
+        ...
+
+    def look(self) -> AbstractContextManager[ComparedRows]:
+        """Return the rows of one moment, while others write."""
+        ...
+
+    def pause(self, target: str) -> AbstractContextManager[ComparedRows]:
+        """Return the last rows, while all writes wait; at the end of the block the memory is left for the target."""
+        ...
+
+    def close(self) -> None:
+        """Leave it as it is."""
+        ...
+
+
+class MoveTarget(Target, ComparedRows, Protocol):
+    """A copy that follows its source until the source is left."""
+
+    def check(self) -> None:
+        """Wait for the indexes.
+
+        Raises:
+            Unavailable: it is not sound.
+        """
+        ...
+
+    def replace(self, table: Table, keys: Collection[Key], rows: Sequence[Row]) -> None:
+        """Let the table have these rows, and none with another of these keys."""
+        ...
+
+    def complete(self, highest_ids: Mapping[str, int]) -> None:
+        """Mark it as whole, on disk: from now on its source can be left."""
+        ...
+
+    def open(self) -> None:
+        """Let it be used: its source has been left. Nothing changes where it is used already."""
         ...

@@ -39,7 +39,9 @@ class Copy:
 
 
 @dataclass(slots=True)
-class _Run:
+class CopyRun:
+    """The work of one copy."""
+
     target: Target
     progress: Progress
     total: int = 0
@@ -50,6 +52,12 @@ class _Run:
     """Number of rows that the target has."""
 
     def whole(self, source: Copied, name: str) -> Copy:
+        """Copy all tables, and let the target be used where it then holds the same."""
+        copied = self.fill(source, name)
+        self.target.finish(source.highest_ids())
+        return copied
+
+    def fill(self, source: Copied, name: str) -> Copy:
         """Copy all tables, and compare them with what the target then holds."""
         self.total = 2 * sum(source.count(table) for table in TABLES)
         if self.total == 0:
@@ -67,7 +75,6 @@ class _Run:
                 f"The copy is not equal to {name} in: {', '.join(wrong)}. It stays unfinished.",
                 Mend.COPY_AGAIN,
             )
-        self.target.finish(source.highest_ids())
         return Copy(tuple(copied), resumed)
 
     def copy(self, source: Copied, table: Table) -> CopiedTable:
@@ -115,7 +122,7 @@ def copy(
         Conflict: the target is not empty; or it is not equal to the source in the end, and stays unfinished.
         Unavailable: a database cannot be reached or used any more. What was copied stays.
     """
-    run = _Run(target, progress)
+    run = CopyRun(target, progress)
     source.settle()
     try:
         with ExitStack() as ending, closing(target), source.snapshot() as tx:

@@ -139,12 +139,12 @@ import os, signal, sys
 from memory_server.__main__ import main
 from memory_server.transfer import copying
 
-def tell(run, rows, now=copying._Run._tell):
+def tell(run, rows, now=copying.CopyRun._tell):
     now(run, rows)
     if run.done - rows < 3000 <= run.done:
         os.kill(os.getpid(), signal.SIGSTOP)
 
-copying._Run._tell = tell
+copying.CopyRun._tell = tell
 sys.exit(main())
 """
 

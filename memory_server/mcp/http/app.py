@@ -62,7 +62,7 @@ class HttpOptions:
     traffic: Traffic = field(default_factory=Traffic)
 
 
-class Endpoint(Protocol):
+class ProtocolApp(Protocol):
     """Answers at /mcp while it runs."""
 
     @property
@@ -71,7 +71,7 @@ class Endpoint(Protocol):
     def run(self) -> AbstractAsyncContextManager[None]: ...
 
 
-def endpoint(server: MemoryServer, hosts: tuple[str, ...]) -> Endpoint:
+def endpoint(server: MemoryServer, hosts: tuple[str, ...]) -> ProtocolApp:
     """Return what speaks the protocol for a server. It runs once: it cannot be started again."""
     return over_http(
         server,
@@ -83,7 +83,7 @@ def endpoint(server: MemoryServer, hosts: tuple[str, ...]) -> Endpoint:
     )
 
 
-def http_app(answers: Endpoint, keys: Keys, options: HttpOptions) -> Starlette:
+def http_app(answers: ProtocolApp, keys: Keys, options: HttpOptions) -> Starlette:
     """The application. It runs once: when it has ended, it cannot be started again."""
     guard = Guard(
         answers.asgi_app,

@@ -32,7 +32,7 @@ MOST = 10_000
 """Tokens that are kept as valid; then all are looked for again."""
 
 
-class Tokens(Protocol):
+class TokenKeeper(Protocol):
     """Knows the tokens of one memory, or of several: the service of tokens does, and `Tenants`."""
 
     def check(self, token: str) -> Token | None: ...
@@ -51,7 +51,7 @@ class Keys:
 
     def __init__(
         self,
-        tokens: Tokens,
+        tokens: TokenKeeper,
         oauth: "OAuth | None" = None,
         now: Callable[[], float] = time.monotonic,
         tenant_of: Callable[[str], str | None] = _no_tenant,

@@ -21,7 +21,7 @@ from memory_server.app import Services
 from memory_server.call.deadline import CALL
 from memory_server.domain.token import State, Token
 from memory_server.errors import Invalid, MemoryServerError
-from memory_server.mcp.http.app import Endpoint
+from memory_server.mcp.http.app import ProtocolApp
 from memory_server.mcp.http.callers import IDLE, TokenUser
 from memory_server.mcp.http.refused import unauthorized
 from memory_server.mcp.server import CALLS_AT_ONCE, MemoryServer
@@ -42,7 +42,7 @@ class Faces:
 
     services: Services
     server: MemoryServer
-    endpoint: Endpoint
+    endpoint: ProtocolApp
     pages: ASGIApp
 
 
