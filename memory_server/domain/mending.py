@@ -52,6 +52,24 @@ _PATH = re.compile(r"(?:[A-Za-z]:)?(?:\.{0,2}[\\/])?(?:[\w.@~+-]+[\\/])+")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
+_FAILURE = re.compile(
+    r"(?m)^(?:\S+: )*(?:fatal|error|panic|parse error)\b.*:|: (?:fatal )?error:|^(?:\w+\.)*\w*(?:Error|Exception)\b: "
+    r"|\b[1-9]\d* (?:failed|failing|errors? in)\b|^(?:FAIL(?:ED|URE)?|ERROR|CMake Error)\b|^npm (?:ERR!|error)\b"
+    r"|^\S*(?:make(?:\[\d+\])?|:\d+): \*\*\*|! \[rejected\]|^CONFLICT \("
+    r"|^(?:[\w./-]+: )+.*(?:not found|No such file or directory|Permission denied|cannot .*|already exists"
+    r"|unbound variable)$"
+)
+"""Lines of a command that has failed."""
+
+ENDING = 2_000
+"""Characters at the end of an output in which such a line is looked for."""
+
+
+def seems_failed(output: str) -> bool:
+    """Return True if a command has failed by its last lines, where its client tells no exit code."""
+    return _FAILURE.search(_ANSI.sub("", output[-ENDING:])) is not None
+
+
 def gist(output: str) -> str:
     """Return the line of an output that says what went wrong, without numbers, folders, addresses and times; '' where
     none does."""

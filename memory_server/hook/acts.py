@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from memory_server.domain.act import Act, Kind
 from memory_server.domain.caller import Caller
+from memory_server.domain.mending import seems_failed
 from memory_server.hook import framing
 from memory_server.hook.event import Event, Name
 from memory_server.services.injections import InjectionService
@@ -21,7 +22,7 @@ def around(
 ) -> str:
     """Say what bears on an act, once in a session; what was done is remembered where an error is open."""
     room = LONGEST - framing.OF_AN_ACT
-    has_failed = event.name is Name.FAILED or bool(event.code)
+    has_failed = event.name is Name.FAILED or bool(event.code) or _seems_failed(event, act, caller.client)
     match event.name:
         case Name.BEFORE:
             mending.changed(act, caller)
@@ -38,3 +39,10 @@ def around(
     if not read_only:
         InjectionService(acts.database).record_reminder(reminder, event.name, caller)
     return framing.act(reminder.text)
+
+
+def _seems_failed(event: Event, act: Act, client: str | None) -> bool:
+    """True where a client tells no exit code, or only that of the end of a pipe: Codex 0.169.0 tells none, Claude Code
+    has an event of its own for what fails."""
+    is_unknown = event.code is None and (client != "claude" or "|" in act.command)
+    return is_unknown and seems_failed(event.output)

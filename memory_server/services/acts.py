@@ -58,9 +58,9 @@ class ActService:
 
     def remind(self, act: Act, max_tokens: int, caller: Caller) -> Reminder:
         """Return lines with what is known of the file or the command of an act, best first. What this session has been
-        told already is left out. Nothing is recorded."""
+        told already is left out, but what its briefing told was long ago. Nothing is recorded."""
         with self.database.read() as tx:
-            context = tx.hook_injections.in_context(caller.session) if caller.session else set()
+            context = tx.hook_injections.since_the_briefing(caller.session) if caller.session else set()
             caller = projects.known(tx, caller)
             notes = [note for note in _notes(tx, act, caller) if _row(note) not in context]
         notes = notes[:SAID]

@@ -68,7 +68,7 @@ class MendingService:
         with self.database.read() as tx:
             at_home = projects.known(tx, caller)
             memory = _remedy_for(tx, line, error, at_home)
-            context = tx.hook_injections.in_context(caller.session)
+            context = tx.hook_injections.since_the_briefing(caller.session)
         with self._lock:
             session = self._of(caller.session)
             was_tried = self._reopen(session, line, error, memory)

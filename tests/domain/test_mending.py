@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_server.domain.mending import OpenError, Remedy, gist, line_of, remedy_of
+from memory_server.domain.mending import OpenError, Remedy, gist, line_of, remedy_of, seems_failed
 
 TRACEBACK = """Traceback (most recent call last):
   File "/srv/shop/main.py", line 12, in <module>
@@ -67,3 +67,22 @@ def test_a_mend_is_read_from_the_metadata_that_it_writes() -> None:
     assert remedy_of(remedy.metadata) == remedy
     assert remedy_of({}) is None
     assert str(remedy) == "`pytest -q` failed: No module. What ended it: `pip install x`; edited a.py."
+
+
+@pytest.mark.parametrize(
+    ("output", "failed"),
+    [
+        (TRACEBACK, True),
+        ("bash: line 1: foo: command not found\n", True),
+        ("cat: nope.txt: No such file or directory\n", True),
+        ("3 failed, 10 passed in 0.2s\n", True),
+        ("Makefile:2: *** missing separator.  Stop.\n", True),
+        ("src/a.c:3:1: error: expected ';'\n", True),
+        ("0 failed, 10 passed in 0.2s\n", False),
+        ("error handling is in errors.py\nno errors found\n", False),
+        ("On branch main\nnothing to commit\n", False),
+        ("", False),
+    ],
+)
+def test_a_command_has_failed_by_its_last_lines(output: str, failed: bool) -> None:
+    assert seems_failed(output) is failed

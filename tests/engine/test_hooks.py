@@ -75,6 +75,22 @@ async def test_a_hook_of_other_settings_asks_the_engine_that_runs(server: Server
         assert len(engines(server)) == 1
 
 
+async def test_an_engine_that_runs_says_what_is_known_of_an_act_and_of_its_error(server: Servers) -> None:
+    async with server() as client:
+        await call(
+            client, "memory_store", content="Tests: `make check`, never plain `pytest`", type="pattern"
+        )
+        bash = {"tool_name": "Bash", "tool_input": {"command": "pytest -q; true"}}
+        assert "`make check`" in context(hook(server, "PreToolUse", **bash))
+        mends = {"tool_name": "Bash", "tool_input": {"command": "touch a.txt"}}
+        fails = {"tool_name": "Bash", "tool_input": {"command": "./run.sh"}}
+        hook(server, "PostToolUseFailure", **fails, error="Exit code 1\na.txt: No such file or directory")
+        hook(server, "PostToolUse", **mends, tool_response={"stdout": ""})
+        hook(server, "PostToolUse", **fails, tool_response={"stdout": "fine"})
+        error = {"error": "Exit code 1\na.txt: No such file or directory", "session_id": "s2"}
+        assert "`touch a.txt`" in context(hook(server, "PostToolUseFailure", **fails, **error))
+
+
 @pytest.mark.parametrize("event", ["PreToolUse", "PostToolUse", "PostToolUseFailure"])
 async def test_an_act_starts_no_engine(server: Servers, event: str) -> None:
     async with server("--engine", "off") as client:

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,13 @@ COMMANDS = {
 }
 
 
+FLAGS = {
+    "claude": ["--dangerously-skip-permissions"],
+    "codex": ["--dangerously-bypass-approvals-and-sandbox"],
+}
+"""They let a client run commands without asking."""
+
+
 def surroundings(name: str, home: Path, stub: Stub) -> dict[str, str]:
     """Make a home for a client that asks the stub; its environment."""
     home.mkdir(exist_ok=True)
@@ -85,15 +93,24 @@ def carry_out(words: list[str], folder: Path, env: dict[str, str]) -> None:
     )  # fmt: skip
 
 
-def run(name: str, hooks: Hooks, home: Path, stub: Stub, *flags: str) -> str:
-    """Connect a client in a home of its own, ask it once, and give all that it asked the model."""
+def run(name: str, hooks: Hooks, home: Path, stub: Stub, *flags: str, acts: bool = False) -> str:
+    """Connect a client in a home of its own, ask it once, and give all that it asked the model. It `acts` unasked."""
     env = surroundings(name, home, stub)
     own = dict.fromkeys(("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"), "")
     done = hooks.run("install", name, *flags, "--db", hooks.given, env={**env, **own})
     assert done.returncode == 0, done.stderr
-    carry_out(COMMANDS[name], hooks.project, env)
+    carry_out([*COMMANDS[name], *(FLAGS.get(name, ()) if acts else ())], hooks.project, env)
     assert stub.asked
     return json.dumps(stub.asked, ensure_ascii=False)
+
+
+def again(name: str, hooks: Hooks, home: Path, stub: Stub) -> None:
+    """Ask a client that is connected once more, with another stand-in for the model."""
+    for path in (home / ".codex/config.toml", home / ".config/opencode/opencode.json"):
+        if path.exists():
+            path.write_text(re.sub(r"http://127\.0\.0\.1:\d+", stub.url, path.read_text()))
+    env = surroundings("", home, stub)
+    carry_out([*COMMANDS[name], *FLAGS.get(name, ())], hooks.project, env)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -223,6 +240,46 @@ async def test_a_subagent_is_told_the_notes_of_the_project(
     requests = [json.dumps(request) for request in stub.asked]
     (first, *_) = [request for request in requests if ERRAND in request and PROMPT not in request]
     assert TASK in first
+
+
+CALLS: dict[str, tuple[str, Callable[[str], dict[str, Any]]]] = {
+    "claude": ("Bash", lambda command: {"command": command, "description": "x"}),
+    "codex": ("exec_command", lambda command: {"cmd": command}),
+    "opencode": ("bash", lambda command: {"command": command, "description": "x"}),
+}
+"""The tool with which each client runs a command, and its arguments."""
+
+RULE = "Tests run with `make check`; plain `pytest` misses the database"
+
+
+@pytest.mark.parametrize("name", CALLS)
+async def test_what_is_known_of_a_command_and_of_its_error_stands_in_the_next_request(
+    server: Servers, hooks: Hooks, tmp_path: Path, name: str
+) -> None:
+    program(name)
+    tool, of = CALLS[name]
+    (hooks.project / "check.sh").write_text("cat harbour.txt && echo pytest\n")
+    async with server(cwd=hooks.project) as client:
+        await call(client, "memory_store", content=RULE, type="pattern")
+        with model_stub() as stub:
+            stub.calls = [
+                (tool, of("pytest --version; true")),
+                (tool, of("bash check.sh")),
+                (tool, of("echo open > harbour.txt")),
+                (tool, of("bash check.sh")),
+                (tool, of("sleep 3")),  # Claude Code waits for no hook after a tool
+            ]
+            run(name, hooks, tmp_path / "home", stub, acts=True)
+        requests = [json.dumps(request) for request in stub.asked]
+        behind = next(place for place, request in enumerate(requests) if "pytest --version" in request)
+        assert requests[behind].count(RULE) == requests[behind - 1].count(RULE) + 1
+        (hooks.project / "harbour.txt").unlink()
+        ((content,),) = hooks.rows("SELECT content FROM memories WHERE type = 'error'")
+        assert content.endswith("What ended it: `echo open > harbour.txt`.")
+        with model_stub() as stub:
+            stub.calls = [(tool, of("bash check.sh"))]
+            again(name, hooks, tmp_path / "home", stub)
+    assert "What ended it: `echo open > harbour.txt`" in json.dumps(stub.asked[-1])
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -29,6 +29,18 @@ class HookInjections:
         )
         return {(Injected(kind), id) for kind, id in rows}
 
+    def since_the_briefing(self, session: str) -> set[tuple[Injected, int]]:
+        """Return what a session has in its context that it was told at a prompt or around an act."""
+        rows = self.tx.rows(
+            """
+            SELECT kind, item_id
+            FROM hook_injections
+            WHERE session = :session AND in_context AND event <> 'SessionStart'
+            """,
+            {"session": session},
+        )
+        return {(Injected(kind), id) for kind, id in rows}
+
     def memories(self, session: str) -> dict[int, bool]:
         """Return the memories that a session was told; true for those that only a briefing told."""
         rows = self.tx.rows(

@@ -115,16 +115,12 @@ def said(services: app.Services, session: str, step: Step, folder: Path, codex: 
     call = {"tool_name": "Bash", "tool_input": {"command": step["command"]}}
     hook("PreToolUse", **call)
     if codex:
-        return hook("PostToolUse", **call, tool_response=codex_response(step))
+        return hook("PostToolUse", **call, tool_response=step["output"])
     if step["code"]:
         return hook("PostToolUseFailure", **call, error=f"Exit code {step['code']}\n{step['output']}")
     return hook(
         "PostToolUse", **call, tool_response={"stdout": step["output"], "stderr": "", "interrupted": False}
     )
-
-
-def codex_response(step: Step) -> str:
-    return f"Exit code: {step['code']}\nWall time: 0.1 seconds\nOutput:\n{step['output']}"
 
 
 WITNESS = Witness(time.monotonic, 1)
