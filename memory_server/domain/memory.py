@@ -152,6 +152,7 @@ class Filter:
 
     `since` and `until` are moments: a memory passes that occurred at or after `since` and before `until`.
     `transcripts`: of turns only those that were read from transcripts, or only the others (None: all).
+    `confirmed`: none that waits until a person confirms it.
     """
 
     type: MemoryType | None = None
@@ -161,6 +162,7 @@ class Filter:
     since: str | None = None
     until: str | None = None
     transcripts: bool | None = None
+    confirmed: bool = False
 
 
 def merge(twin: Memory, draft: MemoryDraft) -> Memory:

@@ -6,6 +6,7 @@ from memory_server.domain.fact import FactFilter
 from memory_server.domain.injection import CAPTURED
 from memory_server.domain.memory import Filter
 from memory_server.domain.short_term import SaidFilter
+from memory_server.storage.memory_rows import OUTSIDE
 from memory_server.storage.vectors import TextFilter
 
 Clauses = tuple[list[str], list[Any]]
@@ -51,6 +52,9 @@ def memories(filter: Filter) -> Clauses:
     if filter.transcripts is not None:
         clauses.append("m.transcript = %s")
         values.append(int(filter.transcripts))
+    if filter.confirmed:
+        clauses += ["m.origin NOT LIKE %s"] * len(OUTSIDE)
+        values += OUTSIDE
     moments, moment_values = _between("coalesce(m.occurred_at, m.created_at)", filter.since, filter.until)
     return [*clauses, *moments], [*values, *moment_values]
 

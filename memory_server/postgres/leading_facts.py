@@ -18,7 +18,7 @@ class LeadingFacts:
     tx: Tx
 
     def select(self, homes: Sequence[Home], limits: Limits) -> Leading:
-        headlines = narrowest(Facts(Spelled(self.tx)).headlines(homes, newest_first=True))
+        headlines = narrowest(Facts(Spelled(self.tx)).headlines(homes, newest_first=True, said_unasked=True))
         tasks = {headline.home for headline in headlines if headline.key == TASK}
         changed = FactHistory(Spelled(self.tx)).changed_at(task_home(homes, tasks.__contains__), TASK)
         return leading(headlines, changed, limits)

@@ -26,7 +26,7 @@ from memory_server.language.text import clean
 from memory_server.language.told import Judge, Told, spoken, told
 from memory_server.services import projects
 from memory_server.services.facts import FactService
-from memory_server.services.shared_words import is_stored
+from memory_server.services.shared_words import is_stored, waiting_twin
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
 
@@ -94,8 +94,8 @@ class CaptureService:
     def keep_told(self, turn: Sequence[Message], event: str, caller: Caller, judge: Judge) -> int:
         """Keep what the person told in a turn to last, each as a memory, unless one says it; return how many.
 
-        What is unsure is kept once another session says it again. What the assistant said is not kept, and of a turn
-        with a credential nothing.
+        What is unsure is kept once another session says it again. A memory from outside that says the same is the
+        person's from now on. What the assistant said is not kept, and of a turn with a credential nothing.
         """
         session = caller.session
         told_ones = [
@@ -120,6 +120,11 @@ class CaptureService:
                 statement for statement in lasting[:MOST_TOLD] if not is_stored(tx, statement.text, caller)
             ]
             for statement in missing:
+                twin = waiting_twin(tx, statement.text, caller)
+                if twin is not None:
+                    tx.changes.keep_memory(twin, caller)
+                    tx.memories.replace(twin, replace(twin, origin=trust.TOLD), "rewritten")
+                    continue
                 memory = tx.memories.insert(_draft(statement, caller), signed(caller))
                 tx.hook_captures.insert(Captured.MEMORY, memory.id, session, event)
         return len(missing)

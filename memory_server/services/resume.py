@@ -246,7 +246,7 @@ def _facts(tx: Tx, caller: Caller, limit: int) -> _Known:
     """Return twice so many facts of each heading, the last written first: a catalogue may take the half."""
     untouched = timestamp(parse(tx.now) - timedelta(days=UNTOUCHED))
     leading = tx.leading_facts.select(homes(None, caller), Limits(2 * limit, CONSIDERED, untouched))
-    chosen, late = _standing(tx.facts.select(leading.ids)), _standing(tx.facts.select(leading.older))
+    chosen, late = tx.facts.select(leading.ids), tx.facts.select(leading.older)
     waiting = [fact for fact in late if still_open(fact.value) is not None]
     unread = leading.older_number - len(leading.older)
     more = leading.number - len(chosen) - leading.older_number
@@ -261,7 +261,12 @@ def _catalogues(tx: Tx, facts: Sequence[Fact], caller: Caller, least: int) -> di
     counts = Counter(prefix for prefix in map(_prefix, facts) if prefix)
     newest = {_prefix(fact): fact for fact in sorted(facts, key=lambda fact: fact.updated_at)}
     prefixes = [prefix for prefix, count in counts.items() if count >= least]
-    keys = tx.each([partial(tx.facts.headlines, homes(None, caller), f"{prefix}.") for prefix in prefixes])
+    keys = tx.each(
+        [
+            partial(tx.facts.headlines, homes(None, caller), f"{prefix}.", said_unasked=True)
+            for prefix in prefixes
+        ]
+    )
     numbers = dict(zip(prefixes, (len(narrowest(lines)) for lines in keys), strict=True))
     return {prefix: (number, newest[prefix]) for prefix, number in numbers.items() if number >= CATALOGUE}
 

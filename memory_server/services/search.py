@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_server.domain import confidence, parts, ranking, scoring, trust
+from memory_server.domain import confidence, parts, ranking, scoring
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.learning import Uses
@@ -91,8 +91,10 @@ class SearchService:
         memories, with score 1.
         """
         lookup = projects.among(filter.project, caller)
+        whole = filter == Filter() and mode == "hybrid" and not offset
+        filter = replace(filter, confirmed=self.hides)
         if text.strip() in EVERYTHING:
-            return self._confirmed(self._newest(filter, lookup, limit, offset))
+            return self._newest(filter, lookup, limit, offset)
 
         def answer(
             tx: Tx, meaning: Meaning | Unanswered | None, order: Reordering | None = None
@@ -135,9 +137,8 @@ class SearchService:
         else:
             result, unordered = self.reranking.read(self.queue, text, answer)
             result = replace(result, degraded=(*result.degraded, *unordered))
-        result = self._with_remarks(self._confirmed(result), caller)
-        whole = filter == Filter() and mode == "hybrid" and not offset and not result.degraded
-        self._record(text, result, caller, whole)
+        result = self._with_remarks(result, caller)
+        self._record(text, result, caller, whole and not result.degraded)
         return result
 
     def _with_remarks(self, result: SearchResult, caller: Caller) -> SearchResult:
@@ -150,12 +151,6 @@ class SearchService:
         changed = ground.remarks(anchors, caller.folder)
         hits = [replace(hit, remark=changed.get(hit.memory.id)) for hit in result.hits]
         return replace(result, hits=hits)
-
-    def _confirmed(self, result: SearchResult) -> SearchResult:
-        """Return a result without what waits to be confirmed, where that is hidden."""
-        if not self.hides:
-            return result
-        return replace(result, hits=[hit for hit in result.hits if not trust.waits(hit.memory.origin)])
 
     def _newest(self, filter: Filter, lookup: Callable[[Tx], Among], limit: int, offset: int) -> SearchResult:
         with self.database.read() as tx:

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Sequence
 
-from memory_server.domain import fact_text, parts, reminding
+from memory_server.domain import fact_text, parts, reminding, trust
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.fact import FactFilter, homes
 from memory_server.domain.injection import Injected
-from memory_server.domain.memory import MemoryId
+from memory_server.domain.learning import says_the_same
+from memory_server.domain.memory import Memory, MemoryId
 from memory_server.domain.reminding import Shared
 from memory_server.language import background, query
 from memory_server.language.small_talk import is_small_talk
@@ -45,11 +46,30 @@ def is_stored(tx: Tx, sentence: str, caller: Caller) -> bool:
     return False
 
 
+def waiting_twin(tx: Tx, sentence: str, caller: Caller) -> Memory | None:
+    """Return the memory from outside that says the same and waits to be confirmed."""
+    shared = shared_by(tx, terms_of(sentence))[Index.MEMORY]
+    likely = [id for id, share in shared.items() if share.mass >= STORED * share.full]
+    visible = visible_to(tx, Index.MEMORY, likely, caller)
+    memories = tx.memories.select([MemoryId(id) for id in sorted(visible)])
+    return next(
+        (
+            memory
+            for memory in memories
+            if trust.waits(memory.origin) and says_the_same(sentence, memory.content)
+        ),
+        None,
+    )
+
+
 def _texts(tx: Tx, index: Index, ids: Sequence[int]) -> list[str]:
-    """Return the texts of these memories or facts."""
+    """Return the texts of these memories or facts, but for what somebody outside has said."""
     if index is Index.FACT:
-        return [fact_text.value_of(fact.value) for fact in tx.facts.select(ids)]
-    return [memory.content for memory in tx.memories.select([MemoryId(id) for id in ids])]
+        return [
+            fact_text.value_of(fact.value) for fact in tx.facts.select(ids) if not trust.waits(fact.origin)
+        ]
+    memories = tx.memories.select([MemoryId(id) for id in ids])
+    return [memory.content for memory in memories if not trust.waits(memory.origin)]
 
 
 def _numbers(text: str) -> set[str]:

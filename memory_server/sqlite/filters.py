@@ -9,6 +9,7 @@ from memory_server.domain.memory import Filter
 from memory_server.domain.short_term import SaidFilter
 from memory_server.sqlite.tx import Value
 from memory_server.storage.json_text import as_json
+from memory_server.storage.memory_rows import OUTSIDE
 from memory_server.storage.vectors import TextFilter
 
 _NOT_HIDDEN = """
@@ -51,7 +52,9 @@ def bit_rows(space_id: int, filter: Filter) -> tuple[list[str], list[Value]]:
     if filter.min_importance is not None:
         clauses.append("b.importance >= ?")
         values.append(filter.min_importance)
-    other_filter = Filter(tags=filter.tags, since=filter.since, until=filter.until)
+    other_filter = Filter(
+        tags=filter.tags, since=filter.since, until=filter.until, confirmed=filter.confirmed
+    )
     if other_filter != Filter():
         other_clauses, other_values = _memories(other_filter)
         clauses.append(f"b.memory_id IN (SELECT m.id FROM memories AS m WHERE {' AND '.join(other_clauses)})")
@@ -80,6 +83,9 @@ def _memories(filter: Filter) -> tuple[list[str], list[Value]]:
     if filter.transcripts is not None:
         clauses.append("m.transcript = ?")
         values.append(int(filter.transcripts))
+    if filter.confirmed:
+        clauses += ["m.origin NOT LIKE ?"] * len(OUTSIDE)
+        values += OUTSIDE
     for sign, moment in ((">=", filter.since), ("<", filter.until)):
         if moment is not None:
             clauses.append(f"julianday(ifnull(m.occurred_at, m.created_at)) {sign} julianday(?)")

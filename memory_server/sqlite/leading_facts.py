@@ -18,6 +18,7 @@ from memory_server.domain.briefing.leading import (
 )
 from memory_server.domain.fact import Home
 from memory_server.sqlite.tx import Tx, Value
+from memory_server.storage.memory_rows import OUTSIDE, STANDS
 from memory_server.storage.tables.fact_history import FactHistory
 
 _HEADINGS = {
@@ -33,7 +34,13 @@ _HEADINGS = {
 """The headings of the column `topic`; None: the scope decides."""
 
 _PLACE = "scope = :scope AND owner = :owner"
-_ALIVE = "(expires_at IS NULL OR expires_at > :now)"
+_SAID = f"(expires_at IS NULL OR expires_at > :now) AND {STANDS}"
+"""The clause for a fact that has not ended and may be said unasked."""
+
+_BOTH_SAID = " AND ".join(
+    f"{table}.origin NOT LIKE '{pattern}'" for table in ("narrow", "wide") for pattern in OUTSIDE
+)
+"""The same of the origins of two facts."""
 
 _LATEST = "~"
 """A text that sorts after every moment."""
@@ -104,13 +111,13 @@ class LeadingFacts:
         )
 
     def _has_task(self, home: Home) -> bool:
-        clause = f"{_PLACE} AND key = :key AND {_ALIVE}"
+        clause = f"{_PLACE} AND key = :key AND {_SAID}"
         return bool(self.tx.value(f"SELECT 1 FROM facts WHERE {clause}", {**self._values(home), "key": TASK}))
 
     def _number(self, home: Home) -> int:
         """Count the facts of a home."""
         return int(
-            self.tx.value(f"SELECT count(*) FROM facts WHERE {_PLACE} AND {_ALIVE}", self._values(home))
+            self.tx.value(f"SELECT count(*) FROM facts WHERE {_PLACE} AND {_SAID}", self._values(home))
         )
 
     def _topics(self, home: Home) -> list[FactTopic]:
@@ -132,7 +139,7 @@ class LeadingFacts:
     def _number_before(self, home: Home, topic: FactTopic, before: str, hidden: _Hidden) -> int:
         """Count the facts of a topic that were written before a moment, without hidden ones."""
         number = self.tx.value(
-            f"SELECT count(*) FROM facts WHERE {_PLACE} AND topic = :topic AND updated_at < :before AND {_ALIVE}",
+            f"SELECT count(*) FROM facts WHERE {_PLACE} AND topic = :topic AND updated_at < :before AND {_SAID}",
             {**self._values(home), "topic": topic.name, "before": before},
         )
         return int(number) - sum(written_at < before for written_at in hidden[home, topic.name].values())
@@ -147,7 +154,7 @@ class LeadingFacts:
             f"""
             SELECT updated_at, id
             FROM facts
-            WHERE {_PLACE} AND topic = :topic AND updated_at >= :since AND updated_at < :before AND {_ALIVE}
+            WHERE {_PLACE} AND topic = :topic AND updated_at >= :since AND updated_at < :before AND {_SAID}
             ORDER BY updated_at {direction}, id {direction}
             LIMIT :limit
             """,
@@ -178,6 +185,7 @@ class LeadingFacts:
                     AND (narrow.expires_at IS NULL OR narrow.expires_at > :now)
                     AND wide.scope = :scope AND wide.owner = :owner AND wide.key = narrow.key
                     AND (wide.expires_at IS NULL OR wide.expires_at > :now)
+                    AND {_BOTH_SAID}
                 """,
                 {**self._values(wide), "narrow_scope": narrow.scope.value, "narrow_owner": narrow.owner},
             )

@@ -392,7 +392,7 @@ def copy_of_table(tx: Tx, table: str) -> SignBits | None:
 
 def _is_known(filter: Filter) -> bool:
     """True if a filter needs only columns that the copy has."""
-    return not (filter.tags or filter.since or filter.until)
+    return not (filter.tags or filter.since or filter.until or filter.confirmed)
 
 
 def _with_spare(rows: int) -> int:

@@ -18,8 +18,11 @@ LASTING: Final = (
 )
 """The clause for a memory that has not ended: `expires_at` in its metadata. PostgreSQL has a function for it."""
 
-STANDS: Final = "origin NOT LIKE 'web%' AND origin NOT LIKE 'mcp:%'"
-"""The clause for a text that may be said unasked. Repeats `trust.waits`."""
+OUTSIDE: Final = ("web%", "mcp:%")
+"""The patterns of the origins of what waits until a person confirms it. Repeats `trust.waits`."""
+
+STANDS: Final = " AND ".join(f"origin NOT LIKE '{pattern}'" for pattern in OUTSIDE)
+"""The clause for a text that may be said unasked."""
 
 
 def columns(moment: str) -> str:

@@ -12,17 +12,21 @@ from memory_server.domain.edge import Edge, Relation
 from memory_server.domain.fact import FactDraft, Scope
 from memory_server.domain.handles import Handle
 from memory_server.domain.long_term import LongTermDraft
-from memory_server.domain.memory import MemoryChange, MemoryDraft, MemoryId, MemoryType
+from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, MemoryId, MemoryType
+from memory_server.domain.message import Message
 from memory_server.domain.turn import TurnDraft
 from memory_server.errors import Conflict, Mend, NotFound
+from memory_server.language.lasting import by_words
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.project import Project
+from memory_server.services.capturing import CaptureService
 from memory_server.services.changes import ChangeService
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.facts import FactService
 from memory_server.services.graph import GraphService
 from memory_server.services.memories import MemoryService
 from memory_server.services.resume import ResumeService, Wording
+from memory_server.services.search import SearchService
 from memory_server.services.trusting import TrustService
 from memory_server.services.turns import TurnService
 from memory_server.storage.database import Database
@@ -96,6 +100,44 @@ def test_a_fact_and_a_turn_from_outside_are_in_no_briefing(
     assert "helper" not in briefing()
     facts.write(FactDraft("current.task", "Fix the exporter"), Scope.PROJECT, TOLD)
     assert "Fix the exporter" in briefing()
+
+
+def test_many_facts_from_outside_push_no_fact_out_of_a_briefing(
+    facts: FactService, briefing: Callable[[], str]
+) -> None:
+    facts.write(FactDraft("project.conventions", "Squash each merge"), Scope.PROJECT, TOLD)
+    facts.write(FactDraft("deploy.day", "Thursdays only"), Scope.GLOBAL, TOLD)
+    facts.write(FactDraft("deploy.day", POISON), Scope.PROJECT, WEB)
+    for number in range(100):
+        facts.write(FactDraft(f"project.convention.r{number}x", f"{POISON} {number}"), Scope.PROJECT, WEB)
+    text = briefing()
+    assert "Squash each merge" in text
+    assert "Thursdays only" in text
+    assert "helper" not in text
+    assert "more" not in text
+
+
+def test_a_search_that_hides_what_waits_gives_as_many_as_it_was_asked_for(
+    service: MemoryService, database: Database, queue: EmbeddingQueue
+) -> None:
+    rule = service.store(draft(RULE), None, TOLD).memory
+    for number in range(30):
+        service.store(draft(f"Deploys run from the release branch on host {number * 7919}"), None, WEB)
+    search = SearchService(database, queue, hides=True)
+    for text, mode in ((RULE, "hybrid"), (RULE, "keyword"), (RULE, "semantic"), ("*", "hybrid")):
+        hits = search.search(text, Filter(), 3, mode, caller=TOLD).hits
+        assert [hit.memory.id for hit in hits] == [rule.id]
+
+
+def test_what_the_user_tells_a_hook_raises_the_memory_from_outside_that_says_it(
+    service: MemoryService, database: Database
+) -> None:
+    web = service.store(draft(RULE), None, WEB).memory
+    turn = [Message("user", f"Remember that {RULE}.")]
+    assert CaptureService(database).keep_told(turn, "Stop", TOLD, by_words) == 1
+    assert origin_of(service, web.id) == trust.TOLD
+    assert CaptureService(database).keep_told(turn, "Stop", TOLD, by_words) == 0
+    assert service.statistics("shop", TOLD).total == 1
 
 
 def test_what_the_user_said_is_not_replaced_from_outside(service: MemoryService, facts: FactService) -> None:

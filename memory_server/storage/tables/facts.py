@@ -7,6 +7,7 @@ from memory_server.domain import fact_text
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import Action, Fact, FactDraft, Headline, Home, tagged
 from memory_server.storage import fact_rows
+from memory_server.storage.memory_rows import STANDS
 from memory_server.storage.statements import Statements
 from memory_server.storage.tables.fact_history import WritableFactHistory
 
@@ -82,11 +83,16 @@ class Facts:
         return None if row is None else fact_rows.fact(row)
 
     def headlines(
-        self, homes: Sequence[Home], prefix: str = "", tags: tuple[str, ...] = (), newest_first: bool = False
+        self,
+        homes: Sequence[Home],
+        prefix: str = "",
+        tags: tuple[str, ...] = (),
+        newest_first: bool = False,
+        said_unasked: bool = False,
     ) -> list[Headline]:
         """Return the facts of these scopes whose key begins with a text and that have any of the tags.
 
-        They come by key, or newest first.
+        They come by key, or newest first. `said_unasked`: none that waits until a person confirms it.
         """
         where, values = within(homes)
         rows = self.tx.rows(
@@ -94,6 +100,7 @@ class Facts:
             SELECT id, key, scope, owner, updated_at, tags
             FROM facts
             WHERE {where} AND {ALIVE} {"AND substr(key, 1, length(:prefix)) = :prefix" if prefix else ""}
+                {f"AND {STANDS}" if said_unasked else ""}
             ORDER BY {"updated_at DESC, id DESC" if newest_first else "key, scope"}
             """,
             {**values, "now": self.tx.now, "prefix": prefix},
