@@ -5,6 +5,7 @@ import sys
 import click
 
 from memory_server.cli import options, output
+from memory_server.cli.answers import StoredAnswer
 from memory_server.cli.handles import HandleType, memory_of
 from memory_server.cli.opened import caller, embedding
 from memory_server.cli.program import verb
@@ -42,6 +43,7 @@ SHOWN = 60
 )
 @click.option("--supersedes", type=HandleType(), metavar="ID", help="The memory that it replaces.")
 @click.option("--related", type=HandleType(), metavar="ID", help="A related memory.")
+@options.json_option
 def add_command(
     settings: Settings,
     text: tuple[str, ...],
@@ -51,6 +53,7 @@ def add_command(
     occurred: str | None,
     supersedes: Handle | None,
     related: Handle | None,
+    as_json: bool,
 ) -> None:
     """Store a memory in the project of this folder. `-` reads the text from a pipe.
 
@@ -68,6 +71,11 @@ def add_command(
     )
     with embedding(settings, makes=True) as services:
         stored = services.memories.store(draft, _id(related), by, supersedes=_id(supersedes))
+    if as_json:
+        similar = [handle(near.memory.id) for near in stored.similar]
+        may_replace = list(map(handle, stored.maybe_supersedes))
+        output.as_json(StoredAnswer(stored.memory, stored.consolidated, similar, may_replace))
+        return
     _tell(stored)
 
 

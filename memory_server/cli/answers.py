@@ -185,6 +185,55 @@ class RescueAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredAnswer:
+    """`merged`: the memory says the same and was there already. `similar` and `may_replace` are ids, such as m7."""
+
+    memory: Memory
+    merged: bool
+    similar: Sequence[str]
+    may_replace: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class EditedAnswer:
+    """`same_as` is the id of a memory that says the same now."""
+
+    memory: Memory
+    same_as: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ForgottenAnswer:
+    """`done` is false where it was only asked what would go. `undo` restores it, until a moment where that is known;
+    `files` may still hold what was purged."""
+
+    ids: Sequence[str]
+    done: bool
+    undo: str | None
+    undo_until: str | None
+    files: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class UndoneAnswer:
+    """`staying` was changed since, so it is not undone."""
+
+    changes: Sequence[Change]
+    done: bool
+    staying: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class BackupAnswer:
+    """`deleted` are older backups that `--keep` removes; nothing is `done` with `--dry-run`."""
+
+    file: str
+    bytes: int | None
+    deleted: Sequence[str]
+    done: bool
+
+
+@dataclass(frozen=True, slots=True)
 class StatedToken:
     token: Token
     state: State
@@ -287,6 +336,7 @@ LINES = {
             "held=counts.hits overruled=counts.overruled last=counts.last",
         ),
         Answer(RuleHit, "at rule=name effect act client session overruled_at"),
+        Answer(Edge, "source relation target strength valid_from valid_to?"),
         Answer(StatedToken, _TOKEN, "token.created_at token.expires_at token.last_used"),
         Answer(ShownMemory, _KIND, _WHOLE, "earlier history edges"),
         Answer(ShownFact, _KIND, "fact history"),

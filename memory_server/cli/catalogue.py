@@ -36,7 +36,7 @@ def translated(text: str) -> str:
 
 @cache
 def _read() -> tuple[dict[str, str], list[tuple[re.Pattern[str], str]]]:
-    """Read the texts without a value, and patterns of the with_values: the ones with most words first."""
+    """Read the texts without a value, and patterns of those with values, the longest first."""
     catalogue: dict[str, str] = json.loads(FILE.read_text(encoding="utf-8"))
     exact = {english: chinese for english, chinese in catalogue.items() if "{}" not in english}
     with_values = sorted((english for english in catalogue if "{}" in english), key=len, reverse=True)

@@ -1,6 +1,7 @@
 """`memory-server forget`: deletes things, so that they can be brought back for 30 days, or erases them for good."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ import click
 from memory_server.call import deadline
 from memory_server.call.deadline import CALL
 from memory_server.cli import options, output
-from memory_server.cli.answers import Shown, ShownFact, ShownMemory, ShownTrigger
+from memory_server.cli.answers import ForgottenAnswer, Shown, ShownFact, ShownMemory, ShownTrigger
 from memory_server.cli.guard import complain
 from memory_server.cli.handles import HandlesType, Range
 from memory_server.cli.hints import WORDS
@@ -53,6 +54,7 @@ LISTED = 50
 @click.option("--purge", is_flag=True, help="Erase for good, with history and edges; it cannot be restored.")
 @options.dry_run_option
 @options.yes_option
+@options.json_option
 def forget_command(
     settings: Settings,
     ids: tuple[Handle | Range, ...],
@@ -63,6 +65,7 @@ def forget_command(
     purge: bool,
     dry_run: bool,
     yes: bool,
+    as_json: bool,
 ) -> int:
     """Delete memories and other things; `memory-server undo` restores them for 30 days.
 
@@ -79,8 +82,11 @@ def forget_command(
         if chooses:
             form, path = _source(source)
             choice = Choice(form, path, tag, project, since, [(r.kind, r.first, r.last) for r in ranges])
-            return _forget_chosen(services, choice, purge, dry_run, yes, by)
-        if dry_run or purge:
+            return _forget_chosen(services, choice, purge, dry_run, yes, by, as_json)
+        if dry_run and as_json:
+            output.as_json(_would(handles))
+            return 0
+        if (dry_run or purge) and not as_json:
             _list(services, handles, by)
         if dry_run:
             output.say(
@@ -90,7 +96,11 @@ def forget_command(
         if purge:
             output.confirm("Erase this for good? It cannot be restored.", yes, "--yes")
         with deadline.within(CALL):  # to purge and to overwrite
-            return 0 if _forget_all(services, handles, purge, by) else 1
+            return 0 if _forget_all(services, handles, purge, by, as_json) else 1
+
+
+def _would(handles: Sequence[Handle]) -> ForgottenAnswer:
+    return ForgottenAnswer(list(map(str, handles)), False, None, None, ())
 
 
 def _source(text: str | None) -> tuple[str | None, str | None]:
@@ -103,10 +113,15 @@ def _source(text: str | None) -> tuple[str | None, str | None]:
 
 
 def _forget_chosen(
-    services: "Services", choice: Choice, purge: bool, dry_run: bool, yes: bool, by: Caller
+    services: "Services", choice: Choice, purge: bool, dry_run: bool, yes: bool, by: Caller, as_json: bool
 ) -> int:
     things = services.forgets.select(choice, by)
-    _table([(chosen.handle, chosen.text) for chosen in things[:LISTED]])
+    chosen_handles = [chosen.handle for chosen in things]
+    if as_json and (dry_run or not things):
+        output.as_json(_would(chosen_handles))
+        return 0
+    if not as_json:
+        _table([(chosen.handle, chosen.text) for chosen in things[:LISTED]])
     if not things and (choice.source or choice.path):
         output.note(
             f"Nothing is here from {choice.source or choice.path}. `memory-server log` lists the imports."
@@ -119,15 +134,20 @@ def _forget_chosen(
     if purge:
         output.confirm(f"Erase {number} for good? They cannot be restored.", yes, "--yes")
         with deadline.within(CALL):
-            return 0 if _forget_all(services, [chosen.handle for chosen in things], purge, by) else 1
+            return 0 if _forget_all(services, chosen_handles, purge, by, as_json) else 1
     output.confirm(f"Delete {number}?", yes, "--yes")
     event = services.forgets.forget(choice, things, by)
+    if as_json:
+        output.as_json(replace(_would(chosen_handles), done=True, undo=f"g{event}"))
+        return 0
     output.say(f"{number} deleted.")
     output.note(f"`memory-server undo g{event}` restores them for 30 days.")
     return 0
 
 
-def _forget_all(services: "Services", handles: Sequence[Handle], purge: bool, by: Caller) -> bool:
+def _forget_all(
+    services: "Services", handles: Sequence[Handle], purge: bool, by: Caller, as_json: bool
+) -> bool:
     """Forget each; true if all of it is gone as was asked."""
     gone, until, elsewhere = list[Handle](), None, dict[str, None]()
     try:
@@ -141,9 +161,12 @@ def _forget_all(services: "Services", handles: Sequence[Handle], purge: bool, by
             gone.append(handle)
     finally:  # also where the next one failed
         overwritten = not (purge and gone) or erased(services.erasure)
-        for handle in gone:
+        for handle in () if as_json else gone:
             gone_for_good = f"{handle} erased for good." if overwritten else f"{handle} purged."
             output.say(gone_for_good if purge else f"{handle} deleted.")
+    if as_json:
+        output.as_json(ForgottenAnswer(list(map(str, gone)), True, None, until, list(elsewhere)))
+        return overwritten and len(gone) == len(handles)
     if until is not None:
         output.note(f"`memory-server undo` restores it until {output.moment(until)}.")
     for path in elsewhere:

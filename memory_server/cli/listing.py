@@ -1,16 +1,23 @@
 """`memory-server list`: memories by the moment at which they occurred."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from memory_server.cli import options, output
-from memory_server.cli.answers import ListAnswer
+from memory_server.cli.answers import ListAnswer, ShowAnswer
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
-from memory_server.domain.memory import Memory
+from memory_server.cli.show import shown
+from memory_server.domain.change import Kind
+from memory_server.domain.handles import Handle
+from memory_server.domain.memory import Filter, Memory
+from memory_server.domain.recall import Recallable
 from memory_server.settings import Settings
+
+if TYPE_CHECKING:
+    from memory_server.services.looking import Seen
 
 COLUMNS: Columns[Memory] = (
     Column("id", lambda memory: f"m{memory.id}", "cyan"),
@@ -20,6 +27,19 @@ COLUMNS: Columns[Memory] = (
     Column("text", lambda memory: memory.content, fills=True),
 )
 
+KINDS = {
+    "memories": Recallable.MEMORY,
+    "turns": Recallable.TURN,
+    "short-term": Recallable.SHORT_TERM,
+}
+
+OF_KINDS: "Columns[Seen]" = (
+    Column("id", lambda item: str(_handle(item)), "cyan"),
+    Column("when", lambda item: output.moment(item.at), "dim"),
+    Column("project", lambda item: item.project, "dim"),
+    Column("text", lambda item: item.text, fills=True),
+)
+
 
 @verb(
     "list",
@@ -27,15 +47,23 @@ COLUMNS: Columns[Memory] = (
         "memory-server list",
         "memory-server list --type decision --project shop --since 30d",
         "memory-server list --tag staging --limit 100 --json",
+        "memory-server list turns --since 7d",
+        "memory-server list short-term",
     ),
 )
+@click.argument("kind", type=options.Word(list(KINDS)), default="memories")
 @options.filter_options
 @options.limit_option(20)
 @click.option("--offset", type=options.Number(0), default=0, help="How many of the newest to skip.")
 @options.json_option
-def list_command(settings: Settings, limit: int, offset: int, as_json: bool, **filters: Any) -> None:
-    """List memories, the newest first."""
+def list_command(
+    settings: Settings, kind: str, limit: int, offset: int, as_json: bool, **filters: Any
+) -> None:
+    """List memories, turns or short-term memories, the newest first."""
     filter_ = options.filter_of(filters)
+    if kind != "memories":
+        _list(settings, KINDS[kind], filter_, limit, offset, as_json)
+        return
     with opened(settings) as services:
         result = services.search.search("", filter_, limit, "keyword", offset=offset, caller=caller(settings))
     memories, degraded = [hit.memory for hit in result.hits], output.degraded(result.degraded)
@@ -44,3 +72,27 @@ def list_command(settings: Settings, limit: int, offset: int, as_json: bool, **f
         return
     output.table(COLUMNS, memories)
     output.note(result.note or (None if memories else "No memories found."), degraded)
+
+
+def _list(
+    settings: Settings, kind: Recallable, filter_: Filter, limit: int, offset: int, as_json: bool
+) -> None:
+    """List what is no memory: whole with --json, as `show` prints it."""
+    if filter_.type or filter_.tags:
+        raise click.UsageError("Only memories have a type and tags.")
+    from memory_server.services.looking import LookWish
+
+    by = caller(settings)
+    with opened(settings) as services:
+        result = services.looking.look("", LookWish(frozenset([kind]), filter_), limit + offset, by)
+        items = result.items[offset:]
+        whole = tuple(shown(services, _handle(item), by) for item in items) if as_json else ()
+    if as_json:
+        output.as_json(ShowAnswer(whole))
+        return
+    output.table(OF_KINDS, items)
+    output.note(result.note or (None if items else "Nothing found."), output.degraded(result.degraded))
+
+
+def _handle(item: "Seen") -> Handle:
+    return Handle(Kind.TURN if item.kind is Recallable.TURN else Kind.SHORT_TERM, item.id)

@@ -36,6 +36,7 @@ VERBS: dict[str, dict[str, str]] = {
     "Write": {
         "add": "add",
         "edit": "edit",
+        "connect": "edges",
         "forget": "forget",
         "undo": "undo",
         "review": "review",
@@ -84,7 +85,8 @@ MEANT = {
     "update": "edit", "change": "edit", "history": "log", "changes": "log",
     "revert": "undo", "check": "doctor", "health": "doctor", "status": "stats", "count": "stats",
     "recover": "rescue", "repair": "rescue", "vacuum": "compact", "migrate": "copy", "clone": "copy",
-    "connect": "install", "tokens": "token", "user": "token", "start": "serve", "run": "serve",
+    "link": "connect", "relate": "connect", "edges": "show",
+    "tokens": "token", "user": "token", "start": "serve", "run": "serve",
 }  # fmt: skip
 """Words that people type, each with the command that does it."""
 

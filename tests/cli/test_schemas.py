@@ -13,6 +13,7 @@ import pytest
 from memory_server.answers.answer import whole
 from memory_server.answers.schema import schema_of as schema_of_answer
 from memory_server.cli import answers
+from memory_server.domain.edge import Edge
 from memory_server.domain.fact import Fact
 from tests.cli.conftest import Terminal, fill
 from tests.conftest import Servers, call
@@ -28,7 +29,14 @@ ANSWERS: dict[str, tuple[Any, list[list[str]]]] = {
     ),
     "recall": (answers.RecallAnswer, [["recall", "when does the harbour open"]]),
     "list": (answers.ListAnswer, [["list"], ["list", "--project", "nobody"]]),
-    "show": (answers.ShowAnswer, [["show", "1", "2", "t1", "s1", "f:current.task", "f:gone", "w:zoo"]]),
+    "show": (
+        answers.ShowAnswer,
+        [
+            ["show", "1", "2", "t1", "s1", "f:current.task", "f:gone", "w:zoo"],
+            ["list", "turns"],
+            ["list", "short-term"],
+        ],
+    ),
     "log": (answers.LogAnswer, [["log"], ["log", "--undoable"]]),
     "review": (answers.ReviewAnswer, [["review"]]),
     "facts": (answers.FactsAnswer, [["facts"]]),
@@ -40,6 +48,15 @@ ANSWERS: dict[str, tuple[Any, list[list[str]]]] = {
     "tokens": (answers.TokensAnswer, [["token", "list"]]),
     "rescue": (answers.RescueAnswer, [["rescue", "{db}"]]),
     "doctor": (answers.DoctorAnswer, [["doctor"]]),
+    "add": (answers.StoredAnswer, [["add", "The mole is white"], ["add", "The mole is white"]]),
+    "edit": (answers.EditedAnswer, [["edit", "1", "--importance", "7"]]),
+    "connect": (Edge, [["connect", "1", "solves", "2"], ["connect", "1", "solves", "2", "--end"]]),
+    "forget": (
+        answers.ForgottenAnswer,
+        [["forget", "2", "--dry-run"], ["forget", "2"], ["forget", "--tag", "none", "--yes"]],
+    ),
+    "undo": (answers.UndoneAnswer, [["undo", "--dry-run"], ["undo", "--last", "1", "--yes"]]),
+    "backup": (answers.BackupAnswer, [["backup", "{db}.copy", "--dry-run"], ["backup", "{db}.copy"]]),
 }
 """What each command prints, and calls of it on a file with something of every kind."""
 

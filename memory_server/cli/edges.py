@@ -1,0 +1,61 @@
+"""`memory-server connect`: an edge between two memories."""
+
+import click
+
+from memory_server.cli import options, output
+from memory_server.cli.handles import memory_of
+from memory_server.cli.install.clients import CLIENTS
+from memory_server.cli.opened import caller, opened
+from memory_server.cli.program import verb
+from memory_server.domain import handles
+from memory_server.domain.edge import Edge, Relation
+from memory_server.domain.memory import MemoryId
+from memory_server.settings import Settings
+
+
+@verb(
+    "connect",
+    examples=(
+        "memory-server connect 12 solves 7",
+        "memory-server connect 12 supersedes 7 --json",
+        "memory-server connect 12 related_to 7 --end",
+    ),
+)
+@click.argument("source")
+@click.argument("relation", type=options.Word([relation.value for relation in Relation]), required=False)
+@click.argument("target", required=False)
+@click.option("--strength", type=click.FloatRange(0, 1), default=1.0, show_default=True, help="From 0 to 1.")
+@click.option("--end", "ends", is_flag=True, help="End the edge: it holds no longer.")
+@options.json_option
+def connect_command(
+    settings: Settings,
+    source: str,
+    relation: str | None,
+    target: str | None,
+    strength: float,
+    ends: bool,
+    as_json: bool,
+) -> None:
+    """Connect two memories by an edge: SOURCE solves, causes, supersedes… TARGET.
+
+    `memory-server show ID` shows the edges of a memory.
+    """
+    if source in CLIENTS:
+        raise click.UsageError(f"To connect an assistant, type: memory-server install {source}")
+    if relation is None or target is None:
+        raise click.UsageError("Write the relation and the second memory too, such as: connect 12 solves 7")
+    edge = Edge(_memory(source), _memory(target), Relation(relation), strength)
+    with opened(settings) as services:
+        written = services.graph.end(edge) if ends else services.graph.connect(edge, caller(settings))
+    if as_json:
+        output.as_json(written)
+        return
+    named = f"m{edge.source} {edge.relation.value} m{edge.target}"
+    output.say(f"{named} holds no longer." if ends else f"{named}: connected.")
+
+
+def _memory(text: str) -> MemoryId:
+    handle = handles.read(text)
+    if handle is None:
+        raise click.BadParameter(f"{text!r} is not an id. Write {handles.FORMS}.")
+    return memory_of(handle)
