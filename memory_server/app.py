@@ -45,6 +45,7 @@ from memory_server.services.looking import LookService
 from memory_server.services.memories import MemoryService
 from memory_server.services.mending import MendingService
 from memory_server.services.nearness import Nearness
+from memory_server.services.overview import OverviewService
 from memory_server.services.projects import ProjectService
 from memory_server.services.recall import RecallService
 from memory_server.services.recent import RecentService
@@ -151,6 +152,7 @@ class Services:
             database, queue, counts, learning, self.reranking, settings.trust == "confirm"
         )
         self.graph = GraphService(database, queue)
+        self.overview = OverviewService(database, queue)
         self.facts = FactService(database, secrets, counts, self._fact_written)
         self.turns = TurnService(database, queue, self.facts, Learning(learning.on and counts))
         extractor = JiebaKeywords(segmenter, self.user_words)

@@ -21,6 +21,9 @@ PAGES = {
     "now": "/now",
     "timeline": "/timeline",
     "graph": "/graph/1",
+    "map": "/map",
+    "map-meaning": "/map?by=meaning",
+    "map-time": "/map?by=time&project=ledger",
     "facts": "/facts",
     "fact": "/fact/project/deep",
     "triggers": "/triggers",
@@ -207,6 +210,32 @@ def test_the_graph_has_at_most_40_nodes_and_none_covers_another(
         )
         assert len(boxes) == 40
         assert not any(overlap(one, other) for place, one in enumerate(boxes) for other in boxes[:place])
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_no_card_of_the_graph_is_cut(seen: View, width: int) -> None:
+    with seen.page("/graph/1", width) as page:
+        page.wait_for_selector(".plane path", state="attached")
+        cut = page.evaluate(
+            """() => {
+                const box = (element) => element.getBoundingClientRect(), plane = box(document.querySelector(".plane"));
+                return [...document.querySelectorAll(".node")].filter((node) => box(node).left < plane.left
+                    || box(node).right > plane.right || box(node).top < plane.top || box(node).bottom > plane.bottom)
+                    .map((node) => [node.dataset.id, box(node).left, box(node).right, plane.left, plane.right,
+                                    box(node).top, box(node).bottom, plane.top, plane.bottom]);
+            }"""
+        )
+        assert cut == []
+
+
+@pytest.mark.parametrize("by", ["project", "meaning", "time"])
+def test_each_memory_is_a_point_of_the_whole_that_leads_to_it(seen: View, by: str) -> None:
+    with seen.page(f"/map?by={by}") as page:
+        expect(page.locator(".map circle")).to_have_count(46)
+        if by == "project":
+            assert "ledger" in page.locator(".map text").all_text_contents()
+        page.locator(".map a[href='/memory/1']").dispatch_event("click")
+        page.wait_for_url("**/memory/1")
 
 
 def overlap(one: list[float], other: list[float]) -> bool:

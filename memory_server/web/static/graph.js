@@ -8,31 +8,32 @@ const layOut = () => {
   const nodes = [...room.querySelectorAll(".node")].map((element) => ({ id: element.dataset.id, element, w: element.offsetWidth, h: element.offsetHeight }));
   const known = new Map(nodes.map((each) => [each.id, each]));
   const links = [...document.querySelectorAll("#around tr[data-source]")].map((row) => ({ source: row.dataset.source, target: row.dataset.target, label: row.dataset.label })).filter((each) => known.has(each.source) && known.has(each.target));
+  const wide = plane.clientWidth, gap = wide < 640 ? [14, 26] : [78, 34], half = wide / 2;
+  const within = () => { for (const each of nodes) { const most = Math.max(0, half - each.w / 2 - 14); each.x = Math.max(-most, Math.min(most, each.x)); } };
   nodes[0].fx = nodes[0].fy = 0;
   d3.forceSimulation(nodes)
     .force("link", d3.forceLink(links).id((each) => each.id).distance(nodes.length > 12 ? 230 : 260).strength(0.5))
     .force("charge", d3.forceManyBody().strength(-900)).force("x", d3.forceX().strength(0.05)).force("y", d3.forceY().strength(0.1))
-    .force("collide", d3.forceCollide((each) => Math.hypot(each.w, each.h) / 2 + 8).strength(0.6)).stop().tick(300);
-  part(nodes);
-  const left = Math.min(...nodes.map((each) => each.x - each.w / 2)) - 24, top = Math.min(...nodes.map((each) => each.y - each.h / 2)) - 24;
-  const width = Math.max(...nodes.map((each) => each.x + each.w / 2)) - left + 24, height = Math.max(...nodes.map((each) => each.y + each.h / 2)) - top + 24;
-  const scale = Math.min(1, Math.max(0.8, Math.min(plane.clientWidth / width, plane.clientHeight / height)));
-  const dx = Math.max(0, (plane.clientWidth / scale - width) / 2) - left, dy = Math.max(0, (plane.clientHeight / scale - height) / 2) - top;
-  Object.assign(room.style, { width: `${Math.max(width, plane.clientWidth / scale)}px`, height: `${Math.max(height, plane.clientHeight / scale)}px`, transform: `scale(${scale})` });
-  for (const each of nodes) { each.x += dx; each.y += dy; Object.assign(each.element.style, { left: `${each.x - each.w / 2}px`, top: `${each.y - each.h / 2}px` }); }
+    .force("within", within).force("collide", d3.forceCollide((each) => Math.hypot(each.w, each.h) / 2 + 8).strength(0.6)).stop().tick(300);
+  within(); // a step of the simulation moves once more after its forces
+  part(nodes, half, gap);
+  const top = Math.min(...nodes.map((each) => each.y - each.h / 2)) - 20, height = Math.max(...nodes.map((each) => each.y + each.h / 2)) - top + 20;
+  room.style.height = `${Math.max(height, 320)}px`;
+  for (const each of nodes) { each.x += half; each.y -= top - Math.max(0, (320 - height) / 2); Object.assign(each.element.style, { left: `${each.x - each.w / 2}px`, top: `${each.y - each.h / 2}px` }); }
   draw(room, links, nodes);
-  plane.scrollTo(nodes[0].x * scale - plane.clientWidth / 2, nodes[0].y * scale - plane.clientHeight / 2);
 };
 
-// Pushes apart what still overlaps, along the shorter way, until nothing does.
-const part = (nodes) => {
-  for (let round = 0, moved = true; moved && round < 500; round++) {
+// Pushes apart what still overlaps, along the shorter way that stays within the width, until nothing does.
+const part = (nodes, half, gap) => {
+  const fits = (each, by) => Math.abs(each.x + by) <= half - each.w / 2 - 14;
+  for (let round = 0, moved = true; moved && round < 2000; round++) {
     moved = false;
     nodes.forEach((one, place) => nodes.slice(place + 1).forEach((other) => {
-      const x = (one.w + other.w) / 2 + 78 - Math.abs(one.x - other.x), y = (one.h + other.h) / 2 + 34 - Math.abs(one.y - other.y);
+      const x = (one.w + other.w) / 2 + gap[0] - Math.abs(one.x - other.x), y = (one.h + other.h) / 2 + gap[1] - Math.abs(one.y - other.y);
       if (x <= 0.01 || y <= 0.01) return;
       moved = true;
-      const axis = x < y ? "x" : "y", push = (x < y ? x : y) / 2 * (one[axis] < other[axis] ? -1 : 1);
+      const side = x / 2 * (one.x < other.x ? -1 : 1), level = x < y && fits(one, side) && fits(other, -side);
+      const axis = level ? "x" : "y", push = level ? side : y / 2 * (one.y < other.y ? -1 : 1);
       one[axis] += push; other[axis] -= push;
     }));
   }
