@@ -41,7 +41,9 @@ def run(options: argparse.Namespace, folder: Path) -> list[Line]:
         load = Load.on(nodes.place, folder, chance, options.servers, options.writers)
         load.start(options.pause)
         load.await_writes()
+        load.pause()
         load.take_calls()  # what a call takes while its server starts is another question
+        load.resume()
         kinds: list[str] = []
         for number in range(1, options.events + 1):
             kinds = kinds or chance.sample(options.only, len(options.only))
