@@ -19,12 +19,14 @@ class Postgres(NamedTuple):
     """A tenant of a database; `url` is a connection string of libpq. As text it is shown without its password.
 
     `prepares`: prepare statements that run often. Not behind an old pooler that gives each transaction another
-    connection: a prepared statement would be missing there.
+    connection: a prepared statement would be missing there. `replicas`: read from a replica of the address, if it has
+    all writes of the tenant.
     """
 
     url: str
     tenant: str = DEFAULT_TENANT
     prepares: bool = True
+    replicas: bool = False
 
     @property
     def given(self) -> str:
@@ -46,6 +48,7 @@ class Postgres(NamedTuple):
         """Append the parameters that are ours and not those of libpq."""
         parameters = [("tenant", self.tenant)] if self.tenant != DEFAULT_TENANT else []
         parameters += [] if self.prepares else [("prepare", "no")]
+        parameters += [("replicas", "yes")] if self.replicas else []
         return f"{url}{'&' if urlsplit(url).query else '?'}{_query(parameters)}" if parameters else url
 
 
@@ -66,7 +69,7 @@ def of(written: object) -> Where:
     """Return the place for a path or an address such as postgresql://memory@db.example.com/memory?tenant=shop.
 
     Raises:
-        ValueError: the name of the tenant is empty or too long, or `prepare` is neither yes nor no.
+        ValueError: the name of the tenant is empty or too long, or `prepare` or `replicas` is neither yes nor no.
     """
     if isinstance(written, Path | Postgres):
         return written
@@ -79,11 +82,18 @@ def of(written: object) -> Where:
     tenant = next((value for name, value in query if name == "tenant"), DEFAULT_TENANT).strip()
     if not 1 <= len(tenant) <= 200:
         raise ValueError("the tenant must have 1 to 200 characters, such as ?tenant=shop")
-    prepare = dict(query).get("prepare", "yes")
-    if prepare not in ("yes", "no"):
-        raise ValueError("prepare must be yes or no")
-    remaining = [pair for pair in query if pair[0] not in ("tenant", "prepare")]
-    return Postgres(_url(parts.netloc, parts.path, remaining), tenant, prepare == "yes")
+    prepares, replicas = (
+        _is_yes(dict(query), name, unset) for name, unset in (("prepare", "yes"), ("replicas", "no"))
+    )
+    remaining = [pair for pair in query if pair[0] not in ("tenant", "prepare", "replicas")]
+    return Postgres(_url(parts.netloc, parts.path, remaining), tenant, prepares, replicas)
+
+
+def _is_yes(query: dict[str, str], name: str, unset: str) -> bool:
+    value = query.get(name, unset)
+    if value not in ("yes", "no"):
+        raise ValueError(f"{name} must be yes or no")
+    return value == "yes"
 
 
 def tenants_in(path: Path) -> dict[str, Where]:

