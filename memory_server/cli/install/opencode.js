@@ -11,28 +11,31 @@ const ACTS = new Set(["bash", "read", "edit", "write"])
 const DATA = join(process.env.XDG_DATA_HOME || join(homedir(), ".local", "share"), "opencode")
 const DATABASE = resolve(DATA, process.env.OPENCODE_DB || "opencode.db")
 
-// Runs a hook; answers what it would have the model know, "" where it fails or takes longer than @SECONDS@ seconds.
-function hook(event, input) {
+// Runs a hook; gives its answer, an empty one where it fails or takes longer than @SECONDS@ seconds.
+function answered(event, input) {
   const command = COMMANDS[event]
-  if (!command) return Promise.resolve("")
+  if (!command) return Promise.resolve({})
   return new Promise((resolve) => {
     const child = spawn(command[0], command.slice(1), { stdio: ["pipe", "pipe", "ignore"] })
     const timer = setTimeout(() => child.kill(), @SECONDS@ * 1000)
     let out = ""
     child.stdout.on("data", (data) => (out += data))
-    child.on("error", () => resolve(""))
+    child.on("error", () => resolve({}))
     child.on("close", () => {
       clearTimeout(timer)
       try {
-        resolve(JSON.parse(out).hookSpecificOutput.additionalContext)
+        resolve(JSON.parse(out).hookSpecificOutput)
       } catch {
-        resolve("")
+        resolve({})
       }
     })
     child.stdin.on("error", () => {})
     child.stdin.end(JSON.stringify(input))
   })
 }
+
+// Runs a hook; gives what it would have the model know.
+const hook = async (event, input) => (await answered(event, input)).additionalContext ?? ""
 
 export const MemoryServer = async ({ directory }) => {
   const started = new Set()
@@ -44,7 +47,9 @@ export const MemoryServer = async ({ directory }) => {
     "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
       if (!ACTS.has(tool)) return
       const input = { session_id: sessionID, cwd: directory, tool_name: tool, tool_input: args }
-      notes.set(callID, { input, said: await hook("PreToolUse", input) })
+      const { permissionDecision, permissionDecisionReason, additionalContext } = await answered("PreToolUse", input)
+      if (permissionDecision) throw new Error(permissionDecisionReason)
+      notes.set(callID, { input, said: additionalContext })
     },
     "tool.execute.after": async ({ callID }, output) => {
       const note = notes.get(callID)
