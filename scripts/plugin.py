@@ -64,7 +64,7 @@ def stale() -> list[Path]:
 def _hooks(client: str) -> str:
     """The hooks of a client: Claude Code reads `hooks.json` unasked, Codex the file that its manifest names."""
     entries = like_claude(Launch((PROGRAM,), ()), client, EVERY)
-    return _json({"hooks": {event: [entry] for event, entry in entries.items()}})
+    return _json({"hooks": entries})
 
 
 def _json(value: dict[str, Any]) -> str:

@@ -14,9 +14,7 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.change import Kind
 from memory_server.domain.changed_ground import ChangedGround
 from memory_server.domain.handles import Handle
-from memory_server.domain.memory import MemoryChange
 from memory_server.domain.outside import Waiting
-from memory_server.errors import Hint, Invalid, Mend
 from memory_server.settings import Settings
 
 if TYPE_CHECKING:
@@ -93,11 +91,8 @@ def _settle(services: "Services", action: str, item: ChangedGround, by: Caller) 
         services.memories.forget(memory.id, False, by)
     elif action == "confirm":
         services.ground.keep(memory, by)
-    elif item.renewed is None:
-        mend = Hint(Mend.FOLLOW_GROUND, {"id": memory.id})
-        raise Invalid(f"No value of m{memory.id} can be taken over: {item.remark}.", mend)
     else:
-        services.memories.update(memory.id, MemoryChange(content=item.renewed), by)
+        services.memories.update(memory.id, item.taken_over(), by)
 
 
 def _list(waiting: list[Waiting], changed: list[ChangedGround], as_json: bool) -> None:

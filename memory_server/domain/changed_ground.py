@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from memory_server.domain.memory import Memory
+from memory_server.domain.memory import Memory, MemoryChange
+from memory_server.errors import Hint, Invalid, Mend
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,3 +15,14 @@ class ChangedGround:
     memory: Memory
     remark: str
     renewed: str | None
+
+    def taken_over(self) -> MemoryChange:
+        """Return the change that puts the value that the files have now into the memory.
+
+        Raises:
+            Invalid: they have no value that could be.
+        """
+        if self.renewed is None:
+            mend = Hint(Mend.FOLLOW_GROUND, {"id": self.memory.id})
+            raise Invalid(f"No value of m{self.memory.id} can be taken over: {self.remark}.", mend)
+        return MemoryChange(content=self.renewed)

@@ -38,10 +38,11 @@ STARTS = "startup|resume|clear|compact"
 """The ways in which a session begins, for clients that want them named."""
 
 HEARD = {
-    "claude": "Write|Edit|MultiEdit|Read|Grep|Bash|BashOutput|WebFetch|WebSearch|mcp__.*",
-    "codex": "Bash|mcp__.*",
+    "claude": ("Write|Edit|MultiEdit|Read|Grep|Bash|BashOutput", "WebFetch|WebSearch|mcp__.*"),
+    "codex": ("Bash|mcp__.*",),
 }
-"""The tools after which a hook runs: those that write files, and those whose output may come back as a memory."""
+"""The tools after which a hook runs: those that write files, and those whose output may come back as a memory. Claude
+Code waits for the hook of the second ones, so that the next call knows that what they fetched is from outside."""
 
 ACTS = {"claude": "Read|Edit|Write|MultiEdit|NotebookEdit|Bash", "codex": "Bash|apply_patch"}
 """The tools before which a hook runs, and after which it does where they fail: those that act on the user's machine."""
@@ -147,7 +148,7 @@ class _Places:
             Name.END: "sessionEnd",
         }
         entries = {
-            names[event]: {"command": shell(launch.hook(event, "cursor"))}
+            names[event]: [{"command": shell(launch.hook(event, "cursor"))}]
             for event in names
             if event in events
         }
@@ -166,11 +167,9 @@ class _Places:
         )
         hooked = [event for event in (Name.START, Name.STOP, Name.COMPACT) if event in events]
         entries = {
-            event.value: {
-                "type": "command",
-                "command": shell(launch.hook(event, "vscode")),
-                "timeout": TIMEOUT,
-            }
+            event.value: [
+                {"type": "command", "command": shell(launch.hook(event, "vscode")), "timeout": TIMEOUT}
+            ]
             for event in hooked
         }
         return [server, *hooks(file, ["hooks"], entries)]
@@ -193,7 +192,7 @@ class _Places:
                 "command": shell(launch.hook(event, "gemini")),
                 "timeout": TIMEOUT * 1000,
             }
-            entries[GEMINI.get(event, event.value)] = {"hooks": [{"name": "memory-server", **hook}]}
+            entries[GEMINI.get(event, event.value)] = [{"hooks": [{"name": "memory-server", **hook}]}]
         ordered = {name: entries[name] for name in sorted(entries)}
         return [
             ServerEntry(file, ("mcpServers", NAME), _command(launch.core())),
@@ -201,28 +200,27 @@ class _Places:
         ]
 
 
-def like_claude(launch: Launch, client: str | None, events: Collection[Name]) -> dict[str, dict[str, Any]]:
+def like_claude(
+    launch: Launch, client: str | None, events: Collection[Name]
+) -> dict[str, list[dict[str, Any]]]:
     """Return the hooks in the form that Claude Code and Codex share.
 
-    Claude Code does not wait for what is kept at a stop, or after a tool. Codex 0.169.0 runs no hook that says `async`,
-    and tells after a tool too that it has failed.
+    Claude Code does not wait for what is kept at a stop, or after a tool that fetches nothing. Codex 0.169.0 runs no
+    hook that says `async`, and tells after a tool too that it has failed.
     """
-    acts = ACTS[client or "claude"]
-    matchers = {
-        Name.START: STARTS,
-        Name.BEFORE: acts,
-        Name.WROTE: HEARD[client or "claude"],
-        Name.FAILED: acts,
-    }
-    entries: dict[str, dict[str, Any]] = {}
+    acts, heard = ACTS[client or "claude"], HEARD[client or "claude"]
+    matchers = {Name.START: (STARTS,), Name.BEFORE: (acts,), Name.WROTE: heard, Name.FAILED: (acts,)}
+    entries: dict[str, list[dict[str, Any]]] = {}
     for event in Name:
         if event in events and not (event is Name.FAILED and client == "codex"):
             seconds = AT_THE_END if event is Name.END else TIMEOUT
             hook = {"type": "command", "command": shell(launch.hook(event, client)), "timeout": seconds}
-            if event in (Name.STOP, Name.WROTE) and client == "claude":
-                hook["async"] = True
-            matcher = {"matcher": matchers[event]} if event in matchers else {}
-            entries[event.value] = {**matcher, "hooks": [hook]}
+            unawaited = {**hook, "async": True} if client == "claude" else hook
+            first = unawaited if event in (Name.STOP, Name.WROTE) else hook
+            named = [{"matcher": matcher} for matcher in matchers.get(event, ())] or [{}]
+            entries[event.value] = [
+                {**matcher, "hooks": [hook if number else first]} for number, matcher in enumerate(named)
+            ]
     return entries
 
 

@@ -76,17 +76,20 @@ class ServerEntry:
 
 @dataclass(frozen=True, slots=True)
 class JsonHook:
-    """A hook: an item of the list of its event. `where` leads to the lists, `value` has the command somewhere in it."""
+    """Items of the list of an event. `where` leads to the lists, each value has the command somewhere in it."""
 
     path: Path
     where: tuple[str, ...]
     event: str
-    value: Mapping[str, Any]
+    values: Sequence[Mapping[str, Any]]
 
     def put(self, text: str) -> str:
-        if [item for _, item in self._ours(text)] == [self.value]:
+        if [item for _, item in self._ours(text)] == list(self.values):
             return text
-        return jsonc.append(self.taken(text), (*self.where, self.event), self.value)
+        text = self.taken(text)
+        for value in self.values:
+            text = jsonc.append(text, (*self.where, self.event), value)
+        return text
 
     def taken(self, text: str) -> str:
         for number, _ in reversed(self._ours(text)):
@@ -183,6 +186,8 @@ def _words(server: Any) -> list[str]:
     return words if is_our_server(words) else []
 
 
-def hooks(path: Path, where: Sequence[str], entries: Mapping[str, Mapping[str, Any]]) -> list[JsonHook]:
+def hooks(
+    path: Path, where: Sequence[str], entries: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> list[JsonHook]:
     """The hooks of a file, by the client's names of the events."""
-    return [JsonHook(path, tuple(where), event, value) for event, value in entries.items()]
+    return [JsonHook(path, tuple(where), event, values) for event, values in entries.items()]

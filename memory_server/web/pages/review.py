@@ -7,7 +7,6 @@ from starlette.responses import Response
 from memory_server.domain import handles
 from memory_server.domain.changed_ground import ChangedGround
 from memory_server.domain.handles import Handle
-from memory_server.domain.memory import MemoryChange
 from memory_server.errors import Invalid
 from memory_server.web.view import Desk, Visit, back
 
@@ -42,9 +41,7 @@ def keep(desk: Desk, visit: Visit) -> Response:
 def take(desk: Desk, visit: Visit) -> Response:
     """Put the value that its files have now into a memory."""
     changed = _changed(desk, visit)
-    if changed.renewed is None:
-        raise Invalid(f"No value of m{changed.memory.id} can be taken over: {changed.remark}.")
-    desk.services.memories.update(changed.memory.id, MemoryChange(content=changed.renewed), visit.caller)
+    desk.services.memories.update(changed.memory.id, changed.taken_over(), visit.caller)
     desk.services.ground.observe()
     return back("/review", done="changed")
 
