@@ -87,6 +87,22 @@ def test_a_session_that_the_real_opencode_writes_now(services: Services, tmp_pat
     assert services.turns.get(2).project == "shop"
 
 
+@pytest.mark.outside
+def test_a_session_that_the_real_gemini_cli_writes_now(services: Services, tmp_path: Path) -> None:
+    program("gemini")
+    project = tmp_path / "shop"
+    project.mkdir()
+    with model_stub() as stub:
+        stub.calls = [
+            ("run_shell_command", {"command": "echo 2 failed; exit 3", "description": "Run the tests"})
+        ]
+        words = ["gemini", "--model", "gemini-2.5-flash", "--yolo", "--prompt", "Repair"]
+        carry_out(words, project, surroundings("gemini", tmp_path / "home", stub))
+    took(services, tmp_path / "home/.gemini/tmp")
+    assert texts(services) == ["user: Repair", "assistant: done\n$ echo 2 failed; exit 3 (exit 3)"]
+    assert services.turns.get(2).project == "shop"
+
+
 def test_sessions_of_gemini_cli(services: Services, tmp_path: Path) -> None:
     """The session was resumed, which wrote its messages anew, with their calls in their content and later dates."""
     path = sources.gemini(tmp_path)

@@ -53,7 +53,9 @@ def model_stub() -> Iterator[Stub]:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """The three APIs that the clients speak: Anthropic's messages, OpenAI's responses and its chat completions."""
+    """The APIs that the clients speak: Anthropic's messages, OpenAI's responses and its chat completions, and Google's
+    generateContent.
+    """
 
     server: Stub
 
@@ -71,7 +73,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._json({"input_tokens": 100})
             return
         self.server.asked.append(asked)
-        if "/messages" in self.path:
+        if "enerateContent" in self.path:
+            self._generate(asked)
+        elif "/messages" in self.path:
             self._messages(asked)
         elif "/responses" in self.path:
             self._responses(asked)
@@ -160,6 +164,20 @@ class _Handler(BaseHTTPRequestHandler):
             {**whole, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": usage},
             None,
         )
+
+    def _generate(self, asked: dict[str, Any]) -> None:
+        part: dict[str, Any] = {"text": ANSWER}
+        declared = [
+            tool for tools in asked.get("tools", []) for tool in tools.get("functionDeclarations", [])
+        ]
+        if call := self._next_call([tool["name"] for tool in declared], asked):
+            part = {"functionCall": {"name": call[0], "args": call[1]}}
+        candidate = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
+        whole = {"candidates": [candidate], "usageMetadata": {"promptTokenCount": 1, "totalTokenCount": 2}}
+        if "stream" in self.path:
+            self._events(whole)
+        else:
+            self._json(whole)
 
     def _json(self, value: object) -> None:
         body = json.dumps(value).encode()

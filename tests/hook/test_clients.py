@@ -72,6 +72,16 @@ FLAGS = {
 """They let a client run commands without asking."""
 
 
+def gemini_settings(home: Path) -> None:
+    settings = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "general": {"enableAutoUpdate": False},
+        "privacy": {"usageStatisticsEnabled": False},
+    }
+    (home / ".gemini").mkdir(exist_ok=True)
+    (home / ".gemini/settings.json").write_text(json.dumps(settings), encoding="utf-8")
+
+
 def surroundings(name: str, home: Path, stub: Stub) -> dict[str, str]:
     """Make a home for a client that asks the stub; its environment."""
     home.mkdir(exist_ok=True)
@@ -79,10 +89,13 @@ def surroundings(name: str, home: Path, stub: Stub) -> dict[str, str]:
         codex_settings(home, stub)
     if name == "opencode":
         opencode_settings(home, stub)
+    if name == "gemini":
+        gemini_settings(home)
     return {
         "HOME": str(home), "PATH": PATH, "PYTHONPATH": str(ROOT), "TERM": "dumb", "IS_SANDBOX": "1",
         "DISABLE_AUTOUPDATER": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "OPENCODE_DISABLE_AUTOUPDATE": "1", "ANTHROPIC_BASE_URL": stub.url, "ANTHROPIC_API_KEY": "not-a-key",
+        "GOOGLE_GEMINI_BASE_URL": stub.url, "GEMINI_API_KEY": "not-a-key", "GEMINI_CLI_TRUST_WORKSPACE": "true",
     }  # fmt: skip
 
 
