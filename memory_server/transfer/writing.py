@@ -98,9 +98,11 @@ def insert(tx: WriteTx, record: Item) -> int:
             return insert_short_term(tx, record)
 
 
-def rewrite(tx: WriteTx, id: int, record: Item) -> None:
-    """Make a memory, a turn or a short-term memory what the record says."""
+def rewrite(tx: WriteTx, id: int, record: Item | LongTermRecord) -> None:
+    """Make a memory, a turn, a short-term or a long-term memory what the record says."""
     match record:
+        case LongTermRecord():
+            put_long_term(tx, record)
         case MemoryRecord():
             rewrite_memory(tx, id, record)
         case TurnRecord():

@@ -1,14 +1,17 @@
 """Items that are known here by their id: what is done where they differ from those of a source."""
 
 from memory_server.domain.event import Did
-from memory_server.domain.exchange.records import Item
+from memory_server.domain.exchange.records import Item, LongTermRecord
 from memory_server.storage.tx import WriteTx
 from memory_server.transfer import origins, writing
 from memory_server.transfer.origins import digest
 from memory_server.transfer.taking.run import Outcome, Run, texts_of
 
+Changed = Item | LongTermRecord
+"""What a source may have changed."""
 
-def change(run: Run, tx: WriteTx, id: int, local: Item, record: Item, result: Item) -> Outcome:
+
+def change(run: Run, tx: WriteTx, id: int, local: Changed, record: Changed, result: Changed) -> Outcome:
     """Make an item `result` if it has changed at the source since it was imported, unless it was changed here too."""
     kind, origin, place = record.kind, run.origin(record), run.place(record)
     known_id, imported = run.known(tx, record)

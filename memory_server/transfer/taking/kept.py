@@ -10,7 +10,7 @@ from memory_server.domain.exchange.records import EdgeRecord, FactRecord, FactSt
 from memory_server.domain.forgetting import Kind
 from memory_server.storage.tx import Tx, WriteTx
 from memory_server.transfer import facts, origins, reading, writing
-from memory_server.transfer.origins import digest
+from memory_server.transfer.taking import items
 from memory_server.transfer.taking.run import Outcome, Run, imported_by, texts_of
 
 
@@ -93,10 +93,11 @@ def _is_as_imported(local: FactRecord, origin: Origin) -> bool:
 
 def take_long_term(run: Run, tx: WriteTx, record: LongTermRecord) -> Outcome:
     """Store a long-term memory, unless its conversation has one of its name that was changed later."""
-    record = replace(record, conversation=run.conversation_of(tx, record.conversation), id="")
+    record = replace(record, conversation=run.conversation_of(tx, record.conversation))
+    record = replace(record, id="" if run.own else f"{record.conversation}/{record.name}"[:500])
     if not run.own:
-        record = replace(record, origins=(run.origin_of_long_term(record),))
-        run.present_ids.add(("long_term", record.origins[0].id))
+        record = replace(record, origins=(run.origin(record),))
+        run.present_ids.add(("long_term", record.id))
     local = next(reading.long_term(tx, record.conversation, record.name), None)
     if local is None:
         if _deleted_here(run, tx, record):
@@ -119,22 +120,22 @@ def take_long_term(run: Run, tx: WriteTx, record: LongTermRecord) -> Outcome:
 
 
 def _follow_long_term(run: Run, tx: WriteTx, local: LongTermRecord, record: LongTermRecord) -> Outcome:
-    """Change a long-term memory as its source has, unless it was changed here too."""
-    (origin,) = record.origins
-    id, imported = origins.find(tx, "long_term", run.source, origin.id) or (0, "")
-    if texts_of(local) == texts_of(record):
-        if id and not imported:  # an earlier program kept no digest of it
-            origins.insert(tx, "long_term", id, [origin], run.place(record))
-        return Outcome.PRESENT
-    if digest(*texts_of(local)) != imported:
+    """Change a long-term memory as its source has, unless it was changed here too, or made here under its name."""
+    row = origins.find(tx, "long_term", run.source, record.id)
+    if row is None:
+        if texts_of(local) == texts_of(record):
+            return Outcome.PRESENT
         run.conflicts.append(_two_of_a_name(record, "the one here stays"))
         return Outcome.CHANGED_HERE
-    run.did(Did.CHANGED, "long_term", id, local)
     changed = replace(
-        local, prompt=record.prompt, trigger=record.trigger, updated_at=tx.now, origin=record.origin
+        local,
+        prompt=record.prompt,
+        trigger=record.trigger,
+        updated_context=record.updated_context or local.updated_context,
+        updated_at=tx.now,
+        origin=record.origin,
     )
-    origins.insert(tx, "long_term", writing.put_long_term(tx, changed), [origin], run.place(record))
-    return Outcome.UPDATED
+    return items.change(run, tx, row[0], local, record, changed)
 
 
 def _two_of_a_name(record: LongTermRecord, outcome: str) -> str:
@@ -147,7 +148,7 @@ def _deleted_here(run: Run, tx: Tx, record: LongTermRecord) -> bool:
     What has ended with its source has no origin any more.
     """
     if not run.own:
-        return origins.find(tx, "long_term", run.source, record.origins[0].id) is not None
+        return origins.find(tx, "long_term", run.source, record.id) is not None
     deleted = tx.trash.select(Kind.LONG_TERM, conversation=record.conversation)
     same = [trashed for trashed in deleted if trashed.parts["long_term_memories"][0]["name"] == record.name]
     return any(record.changed_at <= trashed.deleted_at for trashed in same)

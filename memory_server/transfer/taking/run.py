@@ -192,9 +192,10 @@ class Run:
         row = origins.find(tx, kind, self.source, id)
         return None if row is None else row[0]
 
-    def known(self, tx: Tx, record: Item) -> tuple[str, str]:
+    def known(self, tx: Tx, record: Item | LongTermRecord) -> tuple[str, str]:
         """Return the id by which the source has known an item until now, and the digest of its imported text."""
-        ids = (record.id, *record.also, *filter(None, [self.edited.get(record.id)]))
+        also = () if isinstance(record, LongTermRecord) else record.also
+        ids = (record.id, *also, *filter(None, [self.edited.get(record.id)]))
         rows = ((id, origins.find(tx, record.kind, self.source, id)) for id in ids)
         return next(((id, row[1]) for id, row in rows if row is not None), (record.id, ""))
 
@@ -224,16 +225,12 @@ class Run:
         else:
             origins.insert(tx, kind, id, [self.origin(record)], self.place(record))
 
-    def origin(self, record: Item) -> Origin:
+    def origin(self, record: Item | LongTermRecord) -> Origin:
         return Origin(self.source, record.id, digest(*texts_of(record)), self.at)
 
     def origin_of_fact(self, record: FactRecord) -> Origin:
         id = record.id or f"{record.scope}/{record.owner}/{record.key}"[:500]
         return Origin(self.source, id, imported_at=self.at)
-
-    def origin_of_long_term(self, record: LongTermRecord) -> Origin:
-        id = f"{record.conversation}/{record.name}"[:500]
-        return Origin(self.source, id, digest(*texts_of(record)), self.at)
 
 
 def outcome(added: bool, changed: bool) -> Outcome:
