@@ -12,7 +12,7 @@ from memory_server.domain.rules import Ruling
 from memory_server.engine.witness import Witness
 from memory_server.hook import event as events
 from memory_server.hook import main, written
-from memory_server.hook.acts import around
+from memory_server.hook.acts import around, under_way
 from memory_server.hook.event import Event, Name
 from memory_server.hook.settings import HookSettings, read
 
@@ -44,7 +44,8 @@ def answer(
             return "\n".join(filter(None, [ruling.text, notes]))
         reminding = services.reminding
         judge = services.judging.judge
-        return main.said(event, settings, services.database, reminding.remind, reminding.waking, judge, stamp)
+        text = main.said(event, settings, services.database, reminding.remind, reminding.waking, judge, stamp)
+        return "\n".join(filter(None, [text, under_way(event, caller, services.acts, services.mending)]))
 
     with acting.as_(None):
         return main.answered(arguments, environment, data, folder, say)

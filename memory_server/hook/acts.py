@@ -1,5 +1,6 @@
 """Around each act of an assistant: what is known of this file or command, and what ended this error the last time."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memory_server.domain.act import Act, Kind
@@ -7,6 +8,8 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.mending import seems_failed
 from memory_server.hook import framing
 from memory_server.hook.event import Event, Name
+from memory_server.language.sentences import shortened
+from memory_server.language.tokens import estimate
 from memory_server.services.injections import InjectionService
 
 if TYPE_CHECKING:  # only an engine has them
@@ -15,6 +18,9 @@ if TYPE_CHECKING:  # only an engine has them
 
 LONGEST = 120
 """Tokens of all that is said around an act."""
+
+LEFT, NOTES, OPEN = 250, 4, 2
+"""Tokens of what a subagent or a shortened context is told of the work under way; its notes, and its open errors."""
 
 
 def around(
@@ -25,7 +31,7 @@ def around(
     has_failed = event.name is Name.FAILED or bool(event.code) or _seems_failed(event, act, caller.client)
     match event.name:
         case Name.BEFORE:
-            mending.changed(act, caller)
+            mending.begun(act, caller)
             reminder = acts.remind(act, room, caller)
         case _ if act.kind is not Kind.RUNS:
             return ""
@@ -39,6 +45,20 @@ def around(
     if not read_only:
         InjectionService(acts.database).record_reminder(reminder, event.name, caller)
     return framing.act(reminder.text)
+
+
+def under_way(event: Event, caller: Caller, acts: "ActService", mending: "MendingService") -> str:
+    """Say what a subagent, or a session whose context was shortened, has under its hands: errors that nothing has
+    ended, and what decides about the files of its session."""
+    is_shortened = event.name is Name.START and event.source == "compact"
+    session = event.session if is_shortened else event.parent if event.name is Name.SUBAGENT else None
+    files, errors = mending.under_way(session) if session else ([], [])
+    lines = [f"`{shortened(e.line.text, 25)}` fails: {shortened(e.error, 30)}" for e in errors[-OPEN:]]
+    if files:
+        act = Act(Kind.READS, "", paths=tuple(files))
+        room = LEFT - framing.OF_AN_ACT - round(sum(map(estimate, lines)))
+        lines += filter(None, [acts.remind(act, room, replace(caller, session=None), NOTES).text])
+    return framing.under_way("\n".join(lines)) if lines else ""
 
 
 def _seems_failed(event: Event, act: Act, client: str | None) -> bool:

@@ -32,7 +32,8 @@ class Name(StrEnum):
 class Event:
     """`source` says how a session began. `prompt` is the last that the user said, `reply` the assistant's last words.
 
-    `session`: a subagent is a session of its own, under its own name, since its context holds nothing of its session's.
+    `session`: a subagent is a session of its own, under its own name, since its context holds nothing of its session's,
+    which is `parent`.
     `written`: the file that a tool of the client has just read or written. `tool` has run, with these `arguments`, and
     returned the texts of `output`, or failed with them. `act` is what it does, where that is a command or concerns a
     file; a command has ended with `code`, where the client tells it.
@@ -53,6 +54,7 @@ class Event:
     output: str = ""
     act: Act | None = None
     code: int | None = None
+    parent: str | None = None
 
 
 def read(name: Name, text: str, working_folder: Path) -> Event:
@@ -88,6 +90,7 @@ def read(name: Name, text: str, working_folder: Path) -> Event:
         "\n".join(written.texts(response))[: written.MOST],
         act.read(tool, arguments, folder),
         act.exit_code(response),
+        (_text(members, "session_id", "sessionId") or None) if _text(members, "agent_id") else None,
     )
 
 

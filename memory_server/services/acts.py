@@ -56,14 +56,14 @@ Judge = Callable[[Memory | Fact, str], float]
 class ActService:
     database: Database
 
-    def remind(self, act: Act, max_tokens: int, caller: Caller) -> Reminder:
+    def remind(self, act: Act, max_tokens: int, caller: Caller, most: int = SAID) -> Reminder:
         """Return lines with what is known of the file or the command of an act, best first. What this session has been
         told already is left out, but what its briefing told was long ago. Nothing is recorded."""
         with self.database.read() as tx:
             context = tx.hook_injections.since_the_briefing(caller.session) if caller.session else set()
             caller = projects.known(tx, caller)
             notes = [note for note in _notes(tx, act, caller) if _row(note) not in context]
-        notes = notes[:SAID]
+        notes = notes[:most]
         changed = ground.remarks(
             {place: note.anchors for place, note in enumerate(notes) if note.anchors}, caller.folder
         )

@@ -7,6 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from memory_server.domain import trust
 from memory_server.domain.act import Act, Kind
@@ -36,6 +37,9 @@ MENDED = "mended"
 IMPORTANCE = 3
 """Less than of what somebody said."""
 
+HANDS = 8
+"""Files that a session had under its hands last."""
+
 TOKENS = 75
 """Tokens that are said of what ended an error."""
 
@@ -45,6 +49,8 @@ class _Session:
     open: list[OpenError] = field(default_factory=list)
     mended: list[Remedy] = field(default_factory=list)
     """What ended an error whose command then failed with another one: kept once the command succeeds."""
+    hands: list[Path] = field(default_factory=list)
+    """The files that were read or changed last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +59,16 @@ class MendingService:
     _sessions: OrderedDict[str, _Session] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def changed(self, act: Act, caller: Caller) -> None:
-        """Take in that a session changes files."""
-        if act.kind is Kind.CHANGES and caller.session:
-            with self._lock:
-                for path in act.paths:
-                    _add_step(self._of(caller.session), f"edited {_short(path.as_posix(), caller)}")
+    def begun(self, act: Act, caller: Caller) -> None:
+        """Take in that a session reads or changes files."""
+        if not act.paths or not caller.session:
+            return
+        with self._lock:
+            session = self._of(caller.session)
+            hands = [path for path in session.hands if path not in act.paths]
+            session.hands = [*hands, *act.paths][-HANDS:]
+            for path in act.paths if act.kind is Kind.CHANGES else ():
+                _add_step(session, f"edited {_short(path.as_posix(), caller)}")
 
     def failed(self, act: Act, output: str, caller: Caller) -> Reminder:
         """Take in that a command has failed. Return what ended the same error the last time, unless it was told."""
@@ -100,10 +110,11 @@ class MendingService:
         for remedy in remedies:
             self._keep(remedy, caller, event)
 
-    def open(self, session: str) -> list[OpenError]:
-        """Return the errors of a session that nothing has ended yet."""
+    def under_way(self, session: str) -> tuple[list[Path], list[OpenError]]:
+        """Return the files that a session had under its hands last, and the errors that nothing has ended yet."""
         with self._lock:
-            return list(self._sessions[session].open) if session in self._sessions else []
+            state = self._sessions.get(session, _Session())
+            return list(state.hands), list(state.open)
 
     def _of(self, session: str) -> _Session:
         state = self._sessions.setdefault(session, _Session())

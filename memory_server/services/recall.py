@@ -14,6 +14,7 @@ from memory_server.domain.edge import line_of
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.fact import Fact, FactFilter, homes
 from memory_server.domain.memory import Filter, Memory, MemoryId
+from memory_server.domain.mending import remedy_of
 from memory_server.domain.message import Message
 from memory_server.domain.project import EVERYWHERE, default_conversation
 from memory_server.domain.recall import AnswerText, Found, Recallable
@@ -345,7 +346,7 @@ def _found(
     if solution_ids:
         items |= load(tx, sorted(solution_ids))
     shown: set[int] = set()
-    for hit in _behind_updates(ranked, updates):
+    for hit in _below_what_was_said(list(_behind_updates(ranked, updates))):
         if hit.kind is not Embedded.MEMORIES:
             yield replace(
                 _of(hit, here), anchors=of_facts.get(hit.id, ()) if hit.kind is Embedded.FACTS else ()
@@ -372,6 +373,19 @@ def _behind_updates(
     order = iter(ranking.behind_updates({id: hit.score for id, hit in of_memories.items()}, updates))
     for hit in ranked:
         yield of_memories[next(order)] if hit.kind is Embedded.MEMORIES else hit
+
+
+def _below_what_was_said(hits: Sequence[Ranked[Any]]) -> list[Ranked[Any]]:
+    """Return the hits with what ended an error behind all else that is half as likely: it tells what was done."""
+
+    def is_remedy(hit: Ranked[Any]) -> bool:
+        return hit.kind is Embedded.MEMORIES and remedy_of(hit.item.thing.metadata) is not None
+
+    ordered = [hit for hit in hits if not is_remedy(hit)]
+    for hit in filter(is_remedy, hits):
+        likely = (place for place, above in enumerate(ordered, 1) if 2 * above.probability >= hit.probability)
+        ordered.insert(max(likely, default=0), hit)
+    return ordered
 
 
 def _captured(searches: Sequence[KindSearch[Any]], captured: bool) -> Iterator[KindSearch[Any]]:

@@ -30,6 +30,7 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.digest import is_telling
 from memory_server.domain.fact import Fact, homes, narrowest
 from memory_server.domain.memory import Memory, MemoryId, MemoryType
+from memory_server.domain.mending import remedy_of
 from memory_server.domain.moment import parse, timestamp
 from memory_server.domain.notice import LikelyUpdate
 from memory_server.errors import Problem
@@ -348,8 +349,10 @@ def _of_memories(
     reader: Reader,
     updates: "_Updates",
 ) -> list[Item]:
-    """Return the items of the memories, without those that the last session tells."""
+    """Return the items of the memories, without those that the last session tells, and without what ended an error:
+    that is told when it comes back."""
     session_memory_ids = {event.memory for event in session.events} if session else set()
+    learnt = [memory for memory in learnt if remedy_of(memory.metadata) is None]
     return [
         of_memory(memory, disputes.get(memory.id, []), reader, updates.replaced_by("memory", memory.id))
         for memory in learnt

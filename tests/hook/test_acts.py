@@ -42,6 +42,16 @@ class Session:
         assert estimate(context) <= LONGEST
         return context.split("\n")[3]
 
+    def started(self, event: str, parent: str = "", **members: object) -> str:
+        """All that the model is told where a session or a subagent starts."""
+        ids = {"session_id": parent, "agent_id": self.name} if parent else {"session_id": self.name}
+        sent = {"cwd": str(self.hooks.project), **ids, **members}
+        words = (event, "--db", self.hooks.given, "--client", "claude")
+        witness = Witness(time.monotonic, 1)
+        return hooks_of_engine.answer(
+            self.services, witness, words, {}, json.dumps(sent).encode(), self.hooks.project
+        )
+
     def edits(self, path: str, new: str = "x") -> str:
         file = str(self.hooks.project / path)
         return self.hook("PreToolUse", tool_name="Edit", tool_input={"file_path": file, "new_string": new})
@@ -146,9 +156,24 @@ async def test_what_ended_an_error_is_said_when_it_comes_back(session: Session) 
     assert session.of("s2").fails("python3 a.py", error.format(14)) == ""
     assert session.of("s3").fails("python3 a.py", "KeyError: 'yaml'") == ""
     assert session.of("s3").fails("make", error.format(3)) == ""
+    assert "ended" not in session.of("s4").started("SessionStart", source="startup")
     ((content, created_by),) = session.hooks.rows("SELECT content, created_by FROM memories")
     assert created_by == "claude (captured)"
     assert content.startswith("`python3 a.py` failed: ModuleNotFoundError: No module named 'yaml'.")
+
+
+async def test_recall_tells_what_ended_an_error_below_what_somebody_said(
+    server: Servers, session: Session
+) -> None:
+    error = "ModuleNotFoundError: No module named 'yaml'"
+    session.fails("python3 a.py", error)
+    session.succeeds("pip install pyyaml")
+    session.succeeds("python3 a.py")
+    async with server(cwd=session.hooks.project) as client:
+        note = "The error No module named 'yaml' means that the virtual environment is not active"
+        await call(client, "memory_store", content=note, type="learning")
+        answer = str(await call(client, "recall", query="What does the error No module named 'yaml' mean?"))
+    assert 0 < answer.index("virtual environment") < answer.index("`pip install pyyaml`")
 
 
 async def test_what_did_not_hold_is_replaced_or_said_no_more(session: Session) -> None:
@@ -165,6 +190,25 @@ async def test_what_did_not_hold_is_replaced_or_said_no_more(session: Session) -
     third.edits("a.js")
     assert third.fails("node a.js", error) == ""
     assert session.of("s4").fails("node a.js", error) == ""
+
+
+async def test_a_subagent_and_a_shortened_context_are_told_what_is_under_way(
+    server: Servers, session: Session
+) -> None:
+    async with server(cwd=session.hooks.project) as client:
+        await call(
+            client, "memory_store", content="`orders.py` is generated: edit orders.in", type="decision"
+        )
+    assert "fails" not in session.of("agent").started("SubagentStart", parent="s1")
+    session.edits("orders.py")
+    session.fails("make test", "orders.in:3: syntax error near 'x'")
+    for text in (
+        session.of("agent2").started("SubagentStart", parent="s1"),
+        session.started("SessionStart", source="compact"),
+    ):
+        assert "`make test` fails: orders.in:#: syntax error near 'x'" in text
+        assert "`orders.py` is generated: edit orders.in [m1]" in text.split("Under way")[1]
+    assert "Under way" not in session.of("s2").started("SessionStart", source="startup")
 
 
 async def test_nothing_with_a_credential_is_kept_and_forget_erases_what_is(session: Session) -> None:
