@@ -143,6 +143,7 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
         "EXCLUDE_TOOLS": "memory_delete",
         "READ_ONLY": "true",
         "ALLOW_SECRETS": "1",
+        "NO_BACKUPS": "1",
         "NO_DIGESTS": "1",
         "TIME_ZONE": "Asia/Shanghai",
         "NO_LEARNING": "1",

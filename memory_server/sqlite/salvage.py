@@ -17,6 +17,7 @@ import apsw
 from memory_server.domain.lost_rows import LostRows
 from memory_server.sqlite import bm25, migrate, pragmas, vectors
 from memory_server.sqlite.pages import LARGEST, Gap, PageRow, Pages
+from memory_server.storage import packaged
 from memory_server.storage.columns import TABLES, VECTOR
 from memory_server.storage.packaged import Migration
 
@@ -98,7 +99,8 @@ def fill(path: Path, source: Path, migrations: list[Migration], now: str) -> Res
     with closing(pragmas.connected(path)) as draft:
         vectors.install(draft)
         bm25.install(draft)
-        migrate.migrate(draft, None, migrations[: pages.version or None], now)
+        had = packaged.applied(migrations, pages.version or 0) or migrations  # without a header: the newest
+        migrate.migrate(draft, None, had, now)
         return _fill(draft, pages)
 
 

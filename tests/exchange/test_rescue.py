@@ -10,6 +10,7 @@ import apsw
 import pytest
 
 from memory_server.errors import Unavailable
+from memory_server.sqlite import bm25, vectors
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.salvage import Rescued
 from memory_server.storage import packaged
@@ -181,13 +182,16 @@ def test_a_transaction_of_a_killed_program_is_undone(sound: Path, damaged: Path)
     assert content(target)["memories"] == content(sound)["memories"]
 
 
-def test_a_file_of_an_older_version_is_rescued_too(tmp_path: Path) -> None:
+@pytest.mark.parametrize("before", [-1, 1])
+def test_a_file_of_an_older_version_is_rescued_too(tmp_path: Path, before: int) -> None:
     path = tmp_path / "old.db"
     migrations = packaged.load(packaged.folder())
     with closing(apsw.Connection(str(path))) as connection:
-        for migration in migrations[:1]:
+        vectors.install(connection)
+        bm25.install(connection)
+        for migration in migrations[:before]:
             connection.execute(migration.path.read_text(encoding="utf-8"))
-        connection.pragma("user_version", 1)
+            connection.pragma("user_version", migration.version)
         connection.execute(
             "INSERT INTO memories (content, type) VALUES ('The harbour opens at noon', 'decision')"
         )
