@@ -100,6 +100,9 @@ def test_the_story_shows_what_one_would_want_tomorrow(story: Scenes) -> None:
         in story["A reminder comes when its topic comes"]
     )
     assert "config.py:1 now reads `LEDGER_WORKERS = 12`" in story["A file changed since"]
+    holding = story["A rule holds"]
+    assert "HEAD:main → deny: Rule `never push to main` (it runs git push main)" in holding
+    assert holding.endswith("fix/refunds → it runs")
     assert story["Taken back"].count("moved to host coral") == 1
 
 

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,11 @@ import anyio
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp_types import Implementation
 
-from memory_server import __version__, stores
+from memory_server import __version__, app, stores
+from memory_server.call import acting
+from memory_server.domain import plain_rules, sight, trust
+from memory_server.domain.caller import Caller
+from memory_server.domain.long_term import LongTermDraft
 from memory_server.language.text import width
 from memory_server.project import project_of
 from memory_server.settings import EMBEDDER_KEY, Settings
@@ -101,6 +106,23 @@ async def looked_up(db: Path, folder: Path) -> None:
                     break
             await anyio.sleep(0.1)
     database.close()
+
+
+def held(db: Path, settings: Settings, rule: str, commands: Sequence[str]) -> list[str]:
+    """Add a rule in plain words, as a person does; return what it says to each of these commands."""
+    plain = plain_rules.read(rule)
+    if plain is None:
+        raise DemoRefused(f"no rule: {rule}")
+    person = Caller("demo", stamp=trust.typed)
+    services = app.build(settings.model_copy(update={"db": db}))
+    try:
+        with acting.as_(None):
+            draft = LongTermDraft(plain.name, plain.reason, plain.trigger, None, rule=plain.draft)
+            services.rules.add(draft, None, person)
+            rulings = [services.rules.looked(sight.of_text(command), person) for command in commands]
+    finally:
+        services.close()
+    return [f"{ruling.effect}: {ruling.text}" if ruling.effect else "it runs" for ruling in rulings]
 
 
 def sqlite3(db: Path, sql: str) -> None:

@@ -4,6 +4,7 @@ import shutil
 import time
 from pathlib import Path
 
+import anyio
 from mcp import Client
 
 from memory_server.demo.log import DemoLog
@@ -12,6 +13,7 @@ from memory_server.demo.stage import (
     DemoRefused,
     call,
     embedded,
+    held,
     looked_up,
     paragraph,
     say,
@@ -22,6 +24,11 @@ from memory_server.settings import Settings
 
 CONFIG = "LEDGER_WORKERS = 8\n"
 """A file of the project `ledger`, in whose folder both assistants work."""
+
+RULE = "never push to main"
+
+ACTS = ("sudo git -C app push origin HEAD:main", "git push origin fix/refunds")
+"""Commands that the rule holds, and lets pass."""
 
 STAGING = "Which host does the staging API run on?"
 
@@ -49,6 +56,7 @@ async def play(log: DemoLog, db: Path, settings: Settings, problems: list[str]) 
         await start_again(claude, cursor)
         await wake(claude, cursor)
         await edit_a_file(claude, cursor, db, folder)
+        await hold(db, settings)
         await take_back(claude, cursor)
     if shutil.which("sqlite3"):
         scene("The file is yours: the stock sqlite3 program reads it")
@@ -126,6 +134,15 @@ async def edit_a_file(claude: Client, cursor: Client, db: Path, folder: Path) ->
     (folder / "config.py").write_text(CONFIG.replace("8", "12"))
     line("Somebody edits", "config.py: LEDGER_WORKERS = 12")
     await ask("Cursor", cursor, "With how many workers does the refund job run?")
+
+
+async def hold(db: Path, settings: Settings) -> None:
+    scene("A rule holds: what it forbids does not happen, in disguise neither")
+    answers = await anyio.to_thread.run_sync(held, db, settings, RULE, ACTS)
+    line("You say", RULE)
+    for command, answer in zip(ACTS, answers, strict=True):
+        line("Claude wants", command)
+        line("", f"→ {answer}")
 
 
 async def take_back(claude: Client, cursor: Client) -> None:

@@ -1,7 +1,9 @@
 """At each prompt: the prompts that it wakes, and what bears on it."""
 
+import shlex
 from collections.abc import Callable
 
+from memory_server.domain import plain_rules
 from memory_server.domain.caller import Caller
 from memory_server.domain.injection import Reminder
 from memory_server.hook import framing
@@ -35,10 +37,25 @@ def prompt(event: Event, settings: HookSettings, database: Database, caller: Cal
     texts = [framing.reminder(reminder.text)] if reminder.text else []
     if records and (correction := CorrectingService(database).corrected(event.prompt, caller)):
         texts.append(_corrected(correction))
+    if records and (offer := _offered(event.prompt, database)):
+        texts.append(offer)
     if missing:
         line = sentences.shortened(missing, SUGGESTED - 20)
         texts.append(f'Not stored yet: "{framing.escaped(line)}". Call memory_store if it should last.')
     return "\n".join(texts)
+
+
+def _offered(text: str, database: Database) -> str:
+    """Say how what the user forbids can be held before acts; '' where it forbids nothing, or a rule of that name is
+    there."""
+    rule = plain_rules.of_words(text)
+    if rule is None:
+        return ""
+    with database.read() as tx:
+        if tx.rules.is_named(rule.name):
+            return ""
+    command = framing.escaped(f"memory-server rules add {shlex.quote(rule.reason)}")
+    return f"The user states a rule. Offer to hold it before acts: they confirm it by running `{command}`."
 
 
 def _corrected(correction: Correction) -> str:

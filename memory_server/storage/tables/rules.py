@@ -74,6 +74,16 @@ class Rules:
         )
         return None if row is None else _rule(row)
 
+    def is_named(self, name: str) -> bool:
+        """Return True if some rule has this name."""
+        row = self.tx.row(
+            """
+            SELECT 1 FROM rules AS r JOIN long_term_memories AS m ON m.id = r.memory_id WHERE m.name = :name LIMIT 1
+            """,
+            {"name": name},
+        )
+        return row is not None
+
     def are_confirmed(self) -> bool:
         """Return True if a rule stands that a person has confirmed, and that does more than say."""
         row = self.tx.row(
