@@ -27,6 +27,9 @@ from failover.report import Line  # noqa: E402
 BEFORE = 5.0
 """Seconds of load before an event, and after it."""
 
+FAULTS = 20
+"""Faults of an event that are printed: an asynchronous replica can lack hundreds of writes."""
+
 HEALING = 240.0
 """Seconds within which all three nodes are whole again."""
 
@@ -140,7 +143,7 @@ def main() -> int:
         lines = run(options, Path(folder))
     print(report.summary(lines))
     for line in lines:
-        for fault in line.faults:
+        for fault in line.faults[:FAULTS]:
             print(f"    {line.kind}: {fault[:1000]}", file=sys.stderr)
     return int(any(line.faults for line in lines))
 

@@ -141,7 +141,8 @@ class Load:
                 time.sleep(pause)
         except (Gone, Silent) as error:
             if not self._ends.is_set():
-                self.faults.append(f"server {number}: {type(error).__name__} {error}")
+                said = self.servers[number].log.read_text(errors="replace")[-300:]
+                self.faults.append(f"server {number}: {type(error).__name__} {error}: …{said}")
 
 
 def faults_of(calls: list[Call]) -> list[str]:
