@@ -22,6 +22,7 @@ from torture.ledger import look  # noqa: E402
 from torture.wire import ROOT, Server  # noqa: E402
 
 from failover.load import Load  # noqa: E402
+from memory_server.postgres import migrate  # noqa: E402
 
 SERVERS = 2
 
@@ -42,27 +43,29 @@ def run(before: str, seed: int, folder: Path) -> list[str]:
         subprocess.run(
             ["git", "-C", ROOT, "worktree", "add", "--detach", "--quiet", tree, commit], check=True
         )
-    migrations = newer / "migrations" / "postgres"
-    number = len(list(migrations.glob("*.sql"))) + 1
-    (migrations / f"{number:04d}_later.sql").write_text(ADDS)
+    later = migrate.load()[-1].version + 1
+    (newer / "migrations" / "postgres" / f"{later:04d}_later.sql").write_text(ADDS)
     cluster = Cluster(folder / "cluster")
     load = Load.on(cluster.place, folder, random.Random(seed), SERVERS, WRITERS, {"PYTHONPATH": str(older)})
     try:
         load.start(0.05)
         load.await_writes()
+        load.take_calls()
         for number in range(SERVERS):
             time.sleep(SECONDS)
-            load.replace(number, Server(cluster.place, folder, environment={"PYTHONPATH": str(newer)}))
+            server = Server(cluster.place, folder, environment={"PYTHONPATH": str(newer)})
+            server.call("memory_stats", {})  # it has calls only when it answers, as behind a load balancer
+            load.replace(number, server)
         time.sleep(SECONDS)
         load.pause()
         calls = load.take_calls()
         refused = [f"refused: {call.refusal}" for call in calls if call.refusal]
         with psycopg.connect(cluster.place.url) as connection:
-            versions = connection.execute("SELECT version FROM memory_server.migrations").fetchall()
+            version = migrate.version_of(connection)
         stored, problems = look(cluster.place)
         lost = [line for ledger in load.ledgers for line in ledger.compare(stored, "at the end")]
         print(
-            f"{len(calls) - len(refused)} writes, {len(refused)} refused, {len(lost)} lost; schema {len(versions)}"
+            f"{len(calls) - len(refused)} writes, {len(refused)} refused, {len(lost)} lost; schema {version}"
         )
         return [*load.faults, *refused, *problems, *lost, *load.tracebacks()]
     finally:
