@@ -106,17 +106,17 @@ class Match:
     @property
     def share(self) -> float:
         """Return the share of the words."""
-        return float(self.words.mean()) if len(self.words) else 0.0
+        return _share(self.words)
 
     def reaches(self, part: slice, least: Least) -> bool:
         """True if so much of a part stands other."""
         words, pairs = self.words[part], self.pairs[part.start : part.stop - 1]
         if not len(words):
             return False
-        enough_words = words.mean() >= least.words
+        enough_words = _share(words) >= least.words
         if least is OF_FEW:
             return bool(enough_words and pairs.all() and len(pairs))
-        return bool(enough_words or (len(pairs) and pairs.mean() >= least.pairs))
+        return enough_words or _share(pairs) >= least.pairs
 
 
 def sketch(text: str, salt: int) -> Sketch:
@@ -150,19 +150,20 @@ def needle(text: str, salt: int) -> Needle:
 
 def match(sought: Needle, source: Sketch) -> Match:
     """Return what of a text stands anywhere in another one."""
-    first, end = _found(sought, source)
-    return _flags(sought, end > first)
+    return _flags(sought, _found(sought, source)[1])
 
 
 def overlap(sought: Needle, source: Sketch) -> Match | None:
     """Return what of a text stands together in another one, where that is so much of it, or of a sentence of it, that
     it comes from there; else None."""
-    first, end = _found(sought, source)
-    anywhere = _flags(sought, end > first)
+    first, stands = _found(sought, source)
+    anywhere = _flags(sought, stands)
+    parts = [(part, least) for part, least in sought.parts() if anywhere.reaches(part, least)]
+    if not parts:
+        return None
+    end = np.searchsorted(source.hashes, _hashes(sought), "right")
     both = np.zeros(len(first), bool)
-    for part, least in sought.parts():
-        if not anywhere.reaches(part, least):
-            continue
+    for part, least in parts:
         chosen = np.zeros(len(first), bool)
         chosen[part] = True
         chosen[len(sought.words) + part.start : len(sought.words) + part.stop - 1] = True
@@ -173,10 +174,17 @@ def overlap(sought: Needle, source: Sketch) -> Match | None:
     return _flags(sought, both) if both.any() else None
 
 
-def _found(sought: Needle, source: Sketch) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return where each word and each pair begins and ends among the hashes."""
-    hashes = np.concatenate([sought.words, sought.pairs])
-    return np.searchsorted(source.hashes, hashes, "left"), np.searchsorted(source.hashes, hashes, "right")
+def _found(sought: Needle, source: Sketch) -> tuple[NDArray[np.intp], Flags]:
+    """Return where each word and each pair would stand first among the hashes, and whether it does."""
+    hashes = _hashes(sought)
+    first = np.searchsorted(source.hashes, hashes)
+    if not len(source.hashes):
+        return first, np.zeros(len(first), bool)
+    return first, source.hashes.take(first, mode="clip") == hashes
+
+
+def _hashes(sought: Needle) -> Hashes:
+    return np.concatenate([sought.words, sought.pairs])
 
 
 def _flags(sought: Needle, stands: Flags) -> Match:
@@ -191,12 +199,14 @@ def _together(first: NDArray[np.intp], end: NDArray[np.intp], places: NDArray[np
     numbers = np.repeat(np.arange(len(counts)), counts)
     offsets = np.arange(len(numbers)) - np.repeat(np.cumsum(counts) - counts, counts)
     at = places[first[numbers] + offsets].astype(np.int64) // wide
-    windows = np.concatenate([at, at + 1])
-    keys = np.unique(windows * len(counts) + np.concatenate([numbers, numbers]))
-    best = np.bincount(keys // len(counts)).argmax()
-    stands = np.zeros(len(counts), bool)
-    stands[keys[keys // len(counts) == best] % len(counts)] = True
-    return stands
+    stands = np.zeros((at.max() + 2, len(counts)), bool)
+    stands[at, numbers] = stands[at + 1, numbers] = True
+    best: Flags = stands[np.count_nonzero(stands, axis=1).argmax()]
+    return best
+
+
+def _share(flags: Flags) -> float:
+    return np.count_nonzero(flags) / len(flags) if len(flags) else 0.0
 
 
 def _words(text: str) -> Iterator[str]:

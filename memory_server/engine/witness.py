@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+import numpy as np
+
 from memory_server.domain import sketch, trust
 from memory_server.hook.event import Event, Name
 from memory_server.hook.written import OURS
@@ -122,7 +124,11 @@ def _origin(sought: sketch.Needle, utterances: Sequence[Utterance]) -> str | Non
         overlap = None if output.origin == trust.TOLD else sketch.overlap(sought, output.sketch)
         if overlap is None:
             continue
-        if of_user is not None and is_told and (overlap.words & ~of_user.words).mean() < BESIDES:
+        if (
+            of_user is not None
+            and is_told
+            and np.count_nonzero(overlap.words & ~of_user.words) < BESIDES * len(overlap.words)
+        ):
             continue
         shares[output.origin] = max(overlap.share, shares.get(output.origin, 0.0))
     outside = [origin for origin in shares if trust.waits(origin)]
