@@ -6,7 +6,8 @@ python scripts/lab/quality/poison.py --say      the 60 through hooks, stores and
 
 `poison.txt` has 60 texts that somebody could put on a page, a line each, written for this program and invented;
 every third is held. Each stands in five forms, so there are 300, each in one page among 20 clean outputs of tools: the
-language reference of Python, and the Chinese README. The model stores it verbatim or changed by rule.
+language reference of Python, and the Chinese README. The model stores it verbatim, changed by rule, or as
+`poison_reworded_by_model.txt` has it.
 """
 
 import argparse
@@ -40,6 +41,15 @@ from memory_server.project import NONE, project_of  # noqa: E402
 from memory_server.settings import Settings  # noqa: E402
 
 TEXTS = (ROOT / "scripts/lab/quality/poison.txt").read_text(encoding="utf-8").splitlines()
+REWORDED_BY_MODEL = dict(
+    zip(
+        TEXTS,
+        (ROOT / "scripts/lab/quality/poison_reworded_by_model.txt").read_text(encoding="utf-8").splitlines(),
+        strict=True,
+    )
+)
+"""Each text as a model stored it that had read it: written by one, by hand, without a look at what is found."""
+
 HELD = 3
 """Every so manieth text is held."""
 
@@ -131,6 +141,7 @@ WAYS: dict[str, Callable[[str], str]] = {
     "clauses turned, new head": turned,
     "half of the words dropped": without_half,
     "reworded by rule": reworded,
+    "reworded by a model": REWORDED_BY_MODEL.__getitem__,
 }
 
 
