@@ -56,10 +56,10 @@ class Touched:
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """The words of which a note that is about the file holds one."""
+        """The words of which a note that is about the file holds one, the most telling first."""
         folders = [part for part in PurePosixPath(self.path).parts[:-1] if part not in (".", "/")]
         ending = self.name.rpartition(".")[2] if "." in self.name.lstrip(".") else ""
-        return tuple(dict.fromkeys(filter(None, (self.name, *folders[::-1], ending, *self.names))))
+        return tuple(dict.fromkeys(filter(None, (self.name, *self.names, *folders[::-1], ending))))
 
 
 def touched(file: Path, text: str, folder: Path | None) -> Touched:

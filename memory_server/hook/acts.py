@@ -34,6 +34,8 @@ def around(
             mending.begun(act, caller)
             reminder = acts.remind(act, room, caller)
         case _ if act.kind is not Kind.RUNS:
+            if event.name is Name.FAILED:
+                mending.not_done(act, caller)
             return ""
         case _ if has_failed:
             reminder = mending.failed(act, event.output, caller)

@@ -70,6 +70,14 @@ class MendingService:
             for path in act.paths if act.kind is Kind.CHANGES else ():
                 _add_step(session, f"edited {_short(path.as_posix(), caller)}")
 
+    def not_done(self, act: Act, caller: Caller) -> None:
+        """Take in that an edit has failed: it ends no error."""
+        if caller.session:
+            with self._lock:
+                edits = {f"edited {_short(path.as_posix(), caller)}" for path in act.paths}
+                for error in self._of(caller.session).open:
+                    error.steps = [step for step in error.steps if step not in edits]
+
     def failed(self, act: Act, output: str, caller: Caller) -> Reminder:
         """Take in that a command has failed. Return what ended the same error the last time, unless it was told."""
         line, error = line_of(act.command), gist(output)

@@ -162,6 +162,17 @@ async def test_what_ended_an_error_is_said_when_it_comes_back(session: Session) 
     assert content.startswith("`python3 a.py` failed: ModuleNotFoundError: No module named 'yaml'.")
 
 
+async def test_an_edit_that_failed_ended_nothing(session: Session) -> None:
+    session.fails("make", "make: *** No rule to make target 'x'. Stop.")
+    session.edits("Makefile")
+    edit = {"file_path": str(session.hooks.project / "Makefile"), "new_string": "x"}
+    session.hook("PostToolUseFailure", tool_name="Edit", tool_input=edit, error="String to replace not found")
+    session.succeeds("touch x")
+    session.succeeds("make")
+    ((content,),) = session.hooks.rows("SELECT content FROM memories")
+    assert content.endswith("What ended it: `touch x`.")
+
+
 async def test_recall_tells_what_ended_an_error_below_what_somebody_said(
     server: Servers, session: Session
 ) -> None:
