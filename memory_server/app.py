@@ -51,6 +51,7 @@ from memory_server.services.recall import RecallService
 from memory_server.services.recent import RecentService
 from memory_server.services.reminders import ReminderService
 from memory_server.services.reminding import RemindingService
+from memory_server.services.replaying import ReplayService
 from memory_server.services.reranking import Reranking
 from memory_server.services.resume import ResumeService
 from memory_server.services.review import ReviewService
@@ -211,6 +212,7 @@ class Services:
         self.timeline = TimelineService(database)
         self.learning = LearningService(database, learning.on)
         self.injections = InjectionService(database)
+        self.replaying = ReplayService(database)
 
     def _add_care(self) -> None:
         """Add what keeps the store as a whole: its projects, changes, health, copies, and what is erased."""

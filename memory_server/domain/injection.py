@@ -53,6 +53,7 @@ class Logged:
     kind: str
     tokens: int
     text: str | None
+    item: int
 
 
 CAPTURED = "captured"

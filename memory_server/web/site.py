@@ -32,6 +32,7 @@ from memory_server.web.pages import (
     rules,
     search,
     selection,
+    session,
     timeline,
     triggers,
 )
@@ -57,6 +58,8 @@ PAGES: dict[str, Page] = {
     "/turn/{id:int}": memory.show_turn,
     "/said/{id:int}": memory.show_said,
     "/now": now.show,
+    "/sessions": session.show_all,
+    "/session/{name:path}": session.show,
     "/triggers": triggers.show,
     "/trigger/{name:path}": triggers.show_one,
     "/graph/{id:int}": graph.show,

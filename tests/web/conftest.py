@@ -208,6 +208,8 @@ def fill(where: Where) -> None:
         made.long_term.search([Message("user", "a zebra")], None, {}, CLAUDE)
         said = Reminder("x", (Mention(Injected.TURN, turn, 9), Mention(Injected.MEMORY, third, 7)))
         made.injections.record_reminder(said, "UserPromptSubmit", CLAUDE)
+        with made.database.write() as tx:
+            tx.open_questions.insert("ledger", "Where do the <b>buoys</b> sleep?", "s-2")
         gone = keep(made, f"gone {ATTACK}")
         made.memories.forget(gone, False, CLAUDE)
         made.queue.work()

@@ -19,7 +19,10 @@ PAGES = {
     "turn": "/turn/1",
     "said": "/said/1",
     "now": "/now",
+    "sessions": "/sessions",
+    "session": "/session/s-1",
     "timeline": "/timeline",
+    "years": "/timeline?days=3650",
     "graph": "/graph/1",
     "map": "/map",
     "map-meaning": "/map?by=meaning",
@@ -258,10 +261,33 @@ def test_the_timeline_counts_what_happened_today(seen: View) -> None:
     with seen.page("/timeline") as page:
         figures = [int(text) for text in page.locator(".figure b").all_inner_texts()]
         assert figures[0] > 40
-        assert figures[2:] == [1, 1]
+        assert figures[2:5] == [1, 1, figures[0] - 1]
+        assert figures[5] > 0
         assert page.locator(".chart rect").count() >= 3
         assert page.locator("tbody tr:has-text('ledger') .number >> nth=0").inner_text() == str(
             figures[0] - 1
+        )
+
+
+def test_a_session_is_replayed_step_by_step(seen: View) -> None:
+    with seen.page("/now") as page:
+        page.click("a:text('Sessions')")
+        page.click("a.row:has-text('s-1')")
+        steps = page.locator(".step").all_inner_texts()
+        assert [ATTACK[:20] in step for step in steps] == [True, True]
+        assert ["told" in step for step in steps] == [True, True]
+        assert page.locator(".figure:has-text('tokens told') b").inner_text() == "16"
+        page.click(".step a[href='/memory/3']")
+        page.wait_for_url("**/memory/3")
+
+
+def test_a_chart_of_years_joins_days_and_shows_questions_without_an_answer(seen: View) -> None:
+    with seen.page("/timeline?days=3650") as page:
+        assert page.locator(".chart rect").count() <= 122 * 4
+        assert " – " in page.locator(".chart title >> nth=0").text_content()
+        assert (
+            "Where do the <b>buoys</b> sleep?"
+            in page.locator("section:has(h2:text('Questions without'))").inner_text()
         )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memory_server.domain.injection import Injected, Injection, Logged
+from memory_server.domain.replay import SessionOverview
 from memory_server.storage.statements import Statements
 
 _TEXT = """
@@ -71,7 +72,7 @@ class HookInjections:
         """Return the last that were said, the latest first; not the parts of a briefing."""
         rows = self.tx.rows(
             f"""
-            SELECT i.injected_at, i.session, i.event, i.kind, i.tokens, {_TEXT}
+            SELECT i.injected_at, i.session, i.event, i.kind, i.tokens, {_TEXT}, i.item_id
             FROM hook_injections AS i
             WHERE i.event <> 'SessionStart' OR i.kind = 'briefing'
             ORDER BY i.id DESC
@@ -80,6 +81,44 @@ class HookInjections:
             {"limit": limit},
         )
         return [Logged(*row) for row in rows]
+
+    def of_session(self, session: str, limit: int) -> list[Logged]:
+        """Return the last that a session was told, the latest first."""
+        rows = self.tx.rows(
+            f"""
+            SELECT i.injected_at, i.session, i.event, i.kind, i.tokens, {_TEXT}, i.item_id
+            FROM hook_injections AS i
+            WHERE i.session = :session
+            ORDER BY i.id DESC
+            LIMIT :limit
+            """,
+            {"session": session, "limit": limit},
+        )
+        return [Logged(*row) for row in rows]
+
+    def sessions(self, limit: int) -> list[SessionOverview]:
+        """Return the sessions that were told something last, the latest first."""
+        rows = self.tx.rows(
+            """
+            SELECT session, max(injected_at), count(*), sum(tokens)
+            FROM hook_injections
+            GROUP BY session
+            ORDER BY max(id) DESC
+            LIMIT :limit
+            """,
+            {"limit": limit},
+        )
+        return [
+            SessionOverview(session, last_at, texts, int(tokens)) for session, last_at, texts, tokens in rows
+        ]
+
+    def tokens_since(self, moment: str) -> int:
+        """Count the tokens that were told since a moment."""
+        rows = self.tx.rows(
+            "SELECT coalesce(sum(tokens), 0) FROM hook_injections WHERE injected_at >= :moment",
+            {"moment": moment},
+        )
+        return int(rows[0][0])
 
 
 @dataclass(frozen=True, slots=True)

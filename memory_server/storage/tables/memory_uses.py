@@ -39,6 +39,20 @@ class MemoryUses:
         )
         return [id for (id,) in rows]
 
+    def of_session(self, session: str, limit: int) -> list[tuple[int, str, str | None, str | None]]:
+        """Return the memories that a session was shown last: id, when, when it was used, and how."""
+        rows = self.tx.rows(
+            """
+            SELECT memory_id, shown_at, used_at, how
+            FROM memory_uses
+            WHERE session = :session
+            ORDER BY id DESC
+            LIMIT :limit
+            """,
+            {"session": self.tx.key(session), "limit": limit},
+        )
+        return [(id, shown_at, used_at, how) for id, shown_at, used_at, how in rows]
+
     def count(self, ids: Sequence[int]) -> dict[int, Uses]:
         """Count the uses of those of these memories that were used, or shown and judged."""
         if not ids:

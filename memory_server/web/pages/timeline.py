@@ -1,17 +1,24 @@
 """Timeline: what was stored, recalled, superseded and forgotten by day and project; and undoing it."""
 
+from datetime import timedelta
+
 from starlette.responses import Response
 
 from memory_server.domain.change import ChangeFilter, Kind, read_id
+from memory_server.domain.moment import timestamp
 from memory_server.domain.timeline import Happened
 from memory_server.errors import Invalid
 from memory_server.services.timeline import Counts
+from memory_server.stores import clock
 from memory_server.web.view import Desk, Visit, back
 
-SPANS = (14, 30, 90)
+USUAL, MOST = 30, 3650
 """Days that are shown."""
 
 LATEST = 40
+COLUMNS = 122
+"""Bars of the chart at most: more days than these are joined."""
+
 LABELS = 5
 WIDTH, HEIGHT = 1000, 180
 """Of the chart, in its own units."""
@@ -21,16 +28,25 @@ Bar = tuple[Happened, float, float, float, float, str]
 
 
 def show(desk: Desk, visit: Visit) -> Response:
-    days, name = int(visit.get("days") or SPANS[1]), visit.get("project")
+    days, name = min(max(int(visit.get("days") or USUAL), 1), MOST), visit.get("project")
     project = None if not name else "" if name == "-" else name
-    counts = desk.services.timeline.count(min(max(days, 1), SPANS[-1]), project)
+    counts = desk.services.timeline.count(days, project)
     totals = {what: sum(day_counts.get(what, 0) for day_counts in counts.days.values()) for what in Happened}
+    since = timestamp(clock() - timedelta(days=days))
+    questions = [
+        question
+        for question in desk.services.learning.all_questions()
+        if question.asked_at >= since and project in (None, question.project)
+    ]
     log = desk.services.changes.select(ChangeFilter(project), LATEST, visit.caller)
-    most = max([sum(day_counts.values()) for day_counts in counts.days.values()] + [1])
+    columns = _columns(counts.days)
+    most = max([sum(column.values()) for column in columns.values()] + [1])
     return desk.render(
-        visit, "timeline", days=days, spans=SPANS, bars=_bars(counts.days, most), totals=totals, most=most,
-        labels=_labels(list(counts.days)), by_project=sorted(counts.projects.items(), key=_total, reverse=True),
-        changes=log.changes, width=WIDTH, height=HEIGHT, Kind=Kind, Happened=Happened,
+        visit, "timeline", days=days, most_days=MOST, bars=_bars(columns, most), totals=totals, most=most,
+        labels=_labels(list(counts.days), days), by_project=sorted(counts.projects.items(), key=_total, reverse=True),
+        changes=log.changes, width=WIDTH, height=HEIGHT, questions=questions,
+        tokens=desk.services.replaying.tokens_since(since), growth=totals[Happened.STORED] - totals[Happened.FORGOTTEN],
+        Kind=Kind, Happened=Happened,
     )  # fmt: skip
 
 
@@ -50,6 +66,17 @@ def undo(desk: Desk, visit: Visit) -> Response:
 
 def _total(project_counts: tuple[str, Counts]) -> int:
     return sum(project_counts[1].values())
+
+
+def _columns(days: dict[str, Counts]) -> dict[str, Counts]:
+    """Join days, so that no more than COLUMNS are left; each is named by its first and its last day."""
+    size = -(-len(days) // COLUMNS)
+    names, columns = list(days), {}
+    for place in range(0, len(names), size):
+        joined = names[place : place + size]
+        name = joined[0] if len(joined) == 1 else f"{joined[0]} – {joined[-1]}"
+        columns[name] = {what: sum(days[day].get(what, 0) for day in joined) for what in Happened}
+    return columns
 
 
 def _bars(days: dict[str, Counts], most: int) -> list[Bar]:
@@ -74,7 +101,8 @@ def _bars(days: dict[str, Counts], most: int) -> list[Bar]:
     return bars
 
 
-def _labels(days: list[str]) -> list[str]:
-    """The first day, the last, and some between them at equal distances."""
+def _labels(days: list[str], span: int) -> list[str]:
+    """The first day, the last, and some between them at equal distances; with the year where that differs."""
+    cut = 5 if span < 300 else 0
     steps = min(LABELS, len(days)) - 1
-    return [days[round(place * (len(days) - 1) / max(1, steps))][5:] for place in range(steps + 1)]
+    return [days[round(place * (len(days) - 1) / max(1, steps))][cut:] for place in range(steps + 1)]

@@ -1,0 +1,68 @@
+"""A session is replayed out of what is stored of it, in its order, and of no other."""
+
+import pytest
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.injection import Captured, Injected, Mention, Reminder
+from memory_server.domain.learning import How
+from memory_server.domain.memory import MemoryDraft, MemoryType
+from memory_server.domain.replay import StepKind
+from memory_server.nlp.jieba import JiebaSegmenter
+from memory_server.services.embedding_queue import EmbeddingQueue
+from memory_server.services.injections import InjectionService
+from memory_server.services.memories import MemoryService
+from memory_server.services.replaying import ReplayService
+from memory_server.sqlite.database import Database
+from tests.conftest import Clock
+
+MINE, OTHER = Caller("tests", "s-1"), Caller("tests", "s-12")
+
+
+@pytest.fixture
+def replay(
+    database: Database, queue: EmbeddingQueue, segmenter: JiebaSegmenter, clock: Clock
+) -> ReplayService:
+    """Session s-1 was told a memory, shown another, used it, and asked in vain; s-12 was told one."""
+    memories = MemoryService(database, queue, segmenter)
+    texts = ("The harbour opens at noon", "The lighthouse is red")
+    ids = [
+        memories.store(MemoryDraft(text, MemoryType.DECISION, "quay"), None, OTHER).memory.id
+        for text in texts
+    ]
+    injections = InjectionService(database)
+    for caller in (MINE, OTHER):
+        clock.advance(minutes=1)
+        said = Reminder("x", (Mention(Injected.MEMORY, ids[0], 9),))
+        injections.record_reminder(said, "UserPromptSubmit", caller)
+    database.settle()
+    clock.advance(minutes=1)
+    with database.write() as tx:
+        tx.memory_uses.show([ids[1]], "s-1")
+    clock.advance(minutes=1)
+    with database.write() as tx:
+        tx.memory_uses.mark_used([ids[1]], "s-1", How.REPEATED)
+    clock.advance(minutes=1)
+    with database.write() as tx:
+        tx.open_questions.insert("quay", "Who paints the buoys?", "s-1")
+        tx.hook_captures.insert(Captured.MEMORY, ids[0], "s-12", "Stop")
+    return ReplayService(database)
+
+
+def test_the_steps_of_a_session_stand_in_their_order(replay: ReplayService) -> None:
+    steps = replay.replay("s-1")
+    assert [(step.what, step.text, step.tokens, step.how) for step in steps] == [
+        (StepKind.TOLD, "The harbour opens at noon", 9, ""),
+        (StepKind.SHOWN, "The lighthouse is red", 0, ""),
+        (StepKind.USED, "The lighthouse is red", 0, "repeated"),
+        (StepKind.UNANSWERED, "Who paints the buoys?", 0, ""),
+    ]
+    assert [step.what for step in replay.replay("s-12")] == [StepKind.TOLD, StepKind.KEPT]
+    assert replay.replay("s") == []
+
+
+def test_the_sessions_are_listed_the_latest_first(replay: ReplayService) -> None:
+    listed = [(session.session, session.texts, session.tokens) for session in replay.sessions(10)]
+    assert listed == [("s-12", 1, 9), ("s-1", 1, 9)]
+    assert len(replay.sessions(1)) == 1
+    assert replay.tokens_since("2020-01-01T00:00:00.000Z") == 18
+    assert replay.tokens_since("2100-01-01T00:00:00.000Z") == 0
