@@ -37,6 +37,7 @@ from tests.fences import KINDS, Fence, calls, commands, fences, fits, same_text,
 
 README, CHINESE = ROOT / "README.md", ROOT / "README.zh-CN.md"
 LAB = ROOT / "scripts" / "lab"
+INDEX_CHINESE = ROOT / "docs" / "README.zh-CN.md"
 INDEX, LAB_INDEX = ROOT / "docs" / "README.md", LAB / "README.md"
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), LAB_INDEX])
 """Every page that a person reads."""
@@ -338,10 +339,13 @@ def test_every_page_of_docs_is_linked_from_the_readme_or_its_pages() -> None:
 
 
 def test_each_page_stands_once_in_the_index_with_the_question_that_it_answers() -> None:
-    entries = re.findall(r"^- \[.+?\]\((.+?)\): .+[?.]$", INDEX.read_text(encoding="utf-8"), re.MULTILINE)
-    listed = sorted((INDEX.parent / target).resolve() for target in entries)
-    assert listed == [page for page in PAGES if page not in (INDEX, README, CHINESE)]
-    assert INDEX.read_text(encoding="utf-8").count("\n- ") == len(entries)
+    indexes = (INDEX, INDEX_CHINESE)
+    for index in indexes:
+        text = index.read_text(encoding="utf-8")
+        entries = re.findall(r"^- \[.+?\]\((.+?)\)(?:: .+[?.]|：.+？)$", text, re.MULTILINE)
+        listed = sorted((index.parent / target).resolve() for target in entries)
+        assert listed == [page for page in PAGES if page not in (*indexes, README, CHINESE)]
+        assert text.count("\n- ") == len(entries)
 
 
 def test_each_program_of_the_laboratory_stands_once_in_its_table() -> None:

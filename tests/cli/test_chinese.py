@@ -14,6 +14,7 @@ from memory_server.cli import catalogue, terminal
 from memory_server.cli.grid import wrapped
 from memory_server.cli.program import VERBS, Verb, program
 from memory_server.language.text import has_han, width
+from memory_server.settings import Settings
 from tests.cli.conftest import HARBOUR, Terminal
 from tests.test_architecture import modules, strings
 
@@ -85,6 +86,7 @@ def test_all_help_of_commands_is_in_the_catalogue() -> None:
         texts.update(" ".join(paragraph.split()) for paragraph in (verb.help or "").split("\n\n"))
         options = [option for option in verb.params if isinstance(option, click.Option) and not option.hidden]
         texts.update(option.help or "" for option in options)
+    texts.update(field.description or "" for field in Settings.model_fields.values())
     untranslated = texts - {""} - CATALOGUE.keys()
     assert len(untranslated) <= UNTRANSLATED, untranslated
 
