@@ -21,11 +21,20 @@ def test_the_hooks_of_the_plugin_are_those_of_install(client: str, file: str) ->
     entries = json.loads((ROOT / "plugin/hooks" / file).read_text())["hooks"]
     missing = {"PostToolUseFailure"} if client == "codex" else set()
     assert set(entries) == {event.value for event in EVERY} - missing
-    hooks = {event: entry["hooks"][0] for event, (entry,) in entries.items()}
-    commands = {event: hook["command"] for event, hook in hooks.items()}
-    assert commands == {event: f"memory-server hook {event} --client {client}" for event in hooks}
-    nobody_waits = {event for event, hook in hooks.items() if "async" in hook}
-    assert nobody_waits == ({"Stop", "PostToolUse"} if client == "claude" else set())
+    hooks = [
+        (event, item, hook) for event, items in entries.items() for item in items for hook in item["hooks"]
+    ]
+    for event, _, hook in hooks:
+        assert hook["command"] == f"memory-server hook {event} --client {client}"
+    waits = [
+        (event, "WebFetch" in item.get("matcher", "")) for event, item, hook in hooks if "async" not in hook
+    ]
+    assert len(hooks) == len(entries) + (client == "claude")
+    if client == "claude":
+        assert {event for event, *_ in hooks} - {event for event, _ in waits} == {"Stop"}
+        assert [fetches for event, fetches in waits if event == "PostToolUse"] == [True]
+    else:
+        assert len(waits) == len(hooks)
 
 
 @pytest.mark.outside
