@@ -84,7 +84,7 @@ def test_the_story_fits_on_two_screens(printed: str, folder: Path) -> None:
 def test_the_story_shows_what_one_would_want_tomorrow(story: Scenes) -> None:
     assert (
         "Cursor stores The staging API runs on the host kelp, and is deployed by hand! → merged into m"
-        in story["Said again in other words"]
+        in story["Said twice"]
     )
     assert "moved to host coral" in story["Changed"].partition(f"Cursor asks {played.STAGING}")[2]
     across = story["Stored in one language, asked in another"]

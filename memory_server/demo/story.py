@@ -72,20 +72,19 @@ async def fill(claude: Client, log: DemoLog, problems: list[str]) -> None:
         except DemoRefused as refused:
             problems.append(f"{log.path}, line {line}, was refused: {refused}")
     await embedded(claude)
-    say(
-        f"It gets {len(log.memories)} notes of a team, English and Chinese, in {time.perf_counter() - began:.0f} s."
-    )
-    say(f"{merged} of them only say again what another one says: they are merged.")
+    seconds = time.perf_counter() - began
+    say(f"{len(log.memories)} notes of a team, English and Chinese, are stored in {seconds:.0f} s.")
+    say(f"{merged} are duplicates and are merged.")
 
 
 async def say_it_twice(claude: Client, cursor: Client) -> None:
-    scene("Said again in other words: it is kept once")
+    scene("Said twice: kept once")
     await store("Claude", claude, "The staging API runs on host kelp and is deployed by hand.")
     await store("Cursor", cursor, "The staging API runs on the host kelp, and is deployed by hand!")
 
 
 async def replace(claude: Client, cursor: Client) -> None:
-    scene("Changed: the new statement stands in the place of the old one")
+    scene("Changed: the new statement replaces the old one")
     earlier = await call(claude, "memory_search", query="staging API on host kelp", limit=1)
     await store(
         "Claude",
@@ -103,7 +102,7 @@ async def ask_across_languages(cursor: Client) -> None:
 
 
 async def ask_what_nobody_said(cursor: Client) -> None:
-    scene("Never stored: it says so, instead of something")
+    scene("Never stored: it says so instead of guessing")
     await ask("Cursor", cursor, "What is the phone number of the landlord?")
 
 

@@ -100,7 +100,7 @@ DEMO = (
         "36 of 39",
         "`scripts/run demo`",
     ),
-    ("演示中的问题，答案排在前 5 位的数量（两种语言）", "36 / 39", "`scripts/run demo`"),
+    ("演示问题中，答案排进前 5 的个数（两种语言）", "36 / 39", "`scripts/run demo`"),
 )
 """Counted, not measured: tests/test_demo.py holds it."""
 
