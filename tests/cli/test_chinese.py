@@ -103,7 +103,7 @@ def test_a_page_of_help_is_as_wide_as_the_screen(chinese: None) -> None:
         "选项：",
     ]
     (limit,) = (line.split(maxsplit=3) for line in lines if "--limit" in line)
-    assert limit == ["-n,", "--limit", "NUMBER", "最多几条。默认：最可能的，"]
+    assert limit == ["-n,", "--limit", "NUMBER", "最多返回的条数。默认：最可"]
     assert max(width(line) for line in lines if has_han(line)) <= 60
 
 
@@ -115,9 +115,9 @@ def test_a_line_is_broken_between_letters_and_begins_with_no_comma() -> None:
 def test_messages_titles_and_errors_are_chinese_and_json_is_not(terminal: Terminal) -> None:
     assert terminal("add", HARBOUR, LANG=CHINESE).out == "m1 已存入 ledger。\n"
     assert terminal("forget", "1", LANG=CHINESE).out == "m1 已删除。\n"
-    assert terminal("undo", "--last", "1", "--yes", LANG=CHINESE).err == "已撤销 1 处更改。\n"
+    assert terminal("undo", "--last", "1", "--yes", LANG=CHINESE).err == "已撤销 1 项更改。\n"
     assert terminal("serch", code=2, LANG=CHINESE).err.splitlines()[-1] == (
-        "memory-server: 没有命令 'serch'。是不是 `search`？"
+        "memory-server: 未知命令 'serch'。您是否想输入 `search`？"
     )
     assert terminal("show", "99", code=1, LANG=CHINESE).err.endswith(
         "`memory-server list` 和 `memory-server search` 显示编号。\n"
