@@ -76,7 +76,7 @@ class FactTools:
             Version | None,
             Field(
                 alias="expectedVersion",
-                description="else refused; 0 = no value",
+                description="0 = no value",
             ),
         ] = None,
         *,

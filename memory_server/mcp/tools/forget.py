@@ -100,7 +100,7 @@ class ForgetTools:
             QueryText | None,
             Field(
                 alias="what",
-                description="words; only lists what they may mean; with undo restores the one deleted",
+                description="words; lists what they may mean; with undo restores it",
             ),
         ] = None,
         undo: Undo = False,

@@ -115,8 +115,7 @@ GivenRuleField = Annotated[
     WithJsonSchema(
         {
             "type": "object",
-            "description": "before acts: {effect: say|ask|deny, holds: [acts], passes: [acts]}, e.g. 'git push origin"
-            " main'; trigger runs(act, 'git push main') || touches(act, 'db/**')",
+            "description": "effect: say|ask|deny; holds, passes: acts; trigger runs(act, 'git push')",
         }
     ),
 ]
@@ -300,7 +299,7 @@ class LongTermTools:
         *,
         caller: Caller,
     ) -> Annotated[AddedLongTerm, ADDED]:
-        """A prompt returned whenever its JavaScript trigger is true (in words: remind), e.g. match_keys(messages, ['birthday', /生日/], 'user') || new Date().getMonth() === 6; also match_keys_all(...), similar(messages, 'I am lost'). Keys match whole words."""
+        """A prompt returned whenever its JavaScript trigger is true (in words: remind): match_keys(messages, ['birthday']) || new Date().getMonth() === 6; similar(messages, 'I am lost')."""
         context = _context(created_context, recent_messages)
         draft = LongTermDraft(name, prompt, trigger, context, cooldown or 0, rule.draft() if rule else None)
         if rule is not None or rules.reads_act(trigger):
