@@ -22,6 +22,7 @@ from memory_server.postgres.database import PREPARED, WRITES, Database
 from memory_server.postgres.links import CONNECTIONS
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.search import SearchService
+from memory_server.storage.packaged import Migration
 from memory_server.where import Postgres
 from tests.conftest import Clock, until
 from tests.postgres_server import database_url, new_database, new_place
@@ -243,11 +244,15 @@ def later_schema(oldest: int) -> str:
     """
 
 
-def test_servers_of_two_versions_share_a_schema_that_the_newer_one_brought_forward(clock: Clock) -> None:
+def test_servers_of_two_versions_share_a_schema_that_the_newer_one_brought_forward(
+    clock: Clock, tmp_path: Path
+) -> None:
     place = Postgres(new_database())
     before, restarted, after = (Database(place, clock) for _ in range(3))
-    before._migrations = before._migrations[:-1]
-    restarted._migrations = before._migrations
+    later = tmp_path / "later.sql"
+    later.write_text("ALTER TABLE memories ADD COLUMN mood text")
+    number = after._migrations[-1].version + 1
+    after._migrations = [*after._migrations, Migration(number, number, "later", later)]
     assert stored(before) == 1
     assert stored(after) == 2
     assert (stored(before), stored(restarted), stored(after)) == (3, 4, 5)

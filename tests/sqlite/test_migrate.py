@@ -99,9 +99,7 @@ def test_a_fresh_file_gets_the_newest_schema_and_says_whose_it_is(
             (3, "graph"),
             (4, "short_term"),
             (5, "long_term"),
-            (37, "version_0_2"),
-            (38, "acts"),
-            (39, "rules"),
+            (39, "version_0_2"),
         ]
         assert tx.value("SELECT applied_at FROM migrations") == tx.now
         assert tx.value("PRAGMA user_version") == NEWEST
