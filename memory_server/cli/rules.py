@@ -90,7 +90,7 @@ def rules_command(
             "Only a person does this: on a terminal, or on a page of `memory-server view`."
         )
     by = caller(settings)
-    with opened(settings) as services:
+    with opened(settings, makes=action == "add") as services:
         match action:
             case "list":
                 _list(services.rules.select(by), as_json)

@@ -152,15 +152,15 @@ class RuleService:
                 "The trigger of a rule looks at `act`: runs(act, 'git push main'), touches(act, 'migrations/**')."
             )
         if not (rule.holds and rule.passes):
-            raise Invalid("A rule has examples: at least one act that it holds, and one that it lets pass.")
+            raise Invalid("A rule has examples: at least one act that it holds, and one that it lets through.")
         wrong = [
-            f"`{text}` is {'let pass' if expected else 'held'}"
+            f"`{text}` should be {'held, but is let through' if expected else 'let through, but is held'}"
             for texts, expected in ((rule.holds, True), (rule.passes, False))
             for text in texts
             if self.tried(trigger, text) is not expected
         ]
         if wrong:
-            raise Invalid(f"The examples do not pass: {', '.join(wrong)}. Nothing was stored.")
+            raise Invalid(f"The rule does not fit its examples: {', '.join(wrong)}. Nothing was stored.")
 
     def tried(self, trigger: str, text: str) -> bool | None:
         """Return whether a rule with this trigger holds an act; None where it has no value."""

@@ -147,15 +147,21 @@ async def test_a_model_proposes_a_rule_and_a_person_confirms_it(server: Servers)
         assert decision(server, "git push origin main") == "deny"
 
 
+def test_the_first_rule_makes_the_database(server: Servers) -> None:
+    server.db.unlink(missing_ok=True)
+    assert "deny" in typed(server, "rules", "add", "never push to main")
+    assert server.db.exists()
+
+
 async def test_a_rule_is_kept_only_if_its_examples_pass(server: Servers) -> None:
     async with server() as client:
         for rule, trigger, why in (
             (
                 {"effect": "deny", "holds": ["git push origin main"], "passes": ["git push origin main -f"]},
                 PUSH,
-                "is held",
+                "but is held",
             ),
-            ({"effect": "deny", "holds": ["git pull"], "passes": ["ls"]}, PUSH, "`git pull` is let pass"),
+            ({"effect": "deny", "holds": ["git pull"], "passes": ["ls"]}, PUSH, "`git pull` should be held"),
             ({"effect": "deny", **EXAMPLES}, "match_keys(messages, ['push'])", "looks at `act`"),
             (None, PUSH, "has an effect"),
         ):
