@@ -32,7 +32,7 @@ SPOILT = {
     "edges": "INSERT INTO edges (id, source_id, target_id, relation) SELECT 92, 1, 2, " + BAD,
     "wakes": f"INSERT INTO wakes (id, memory_id, why) SELECT 86, min(id), {BAD} FROM long_term_memories",
     "rules": "INSERT INTO rules (id, memory_id, effect, holds, passes, confirmed_at)"
-    f" SELECT 86, min(id), 'deny', '[]', '[]', {BAD} FROM long_term_memories",
+    f" SELECT 86, id, 'deny', '[]', '[]', {BAD} FROM long_term_memories WHERE name = 'asleep'",
     "rule_hits": "INSERT INTO rule_hits (id, memory_id, at, effect, act)"
     f" SELECT 86, min(id), '{LONG_AGO}', 'deny', {BAD} FROM long_term_memories",
     "digested": f"INSERT INTO digested (id, kind, item_id, digest_id) VALUES (87, {BAD}, 1, 0)",

@@ -26,6 +26,7 @@ OF_HOOKS = {
     "hook_injections.session",
     "memory_uses.session",
     "open_questions.session",
+    "rule_hits.session",
 }
 """The same of rows that hooks write, or that a search teaches: the session is the one that the client names."""
 

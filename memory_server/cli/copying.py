@@ -40,7 +40,7 @@ class PlaceType(click.ParamType[Where]):
         "memory-server copy memory.db postgresql://memory@db.example.com/memory",
         'memory-server copy memory.db "postgresql://memory@db.example.com/memory?tenant=shop"',
         "memory-server copy postgresql://memory@db.example.com/memory laptop.db",
-        "memory-server copy --move postgresql://memory@db1.example.com/memory postgresql://memory@db2.example.com/memory",
+        "memory-server copy --move postgresql://db1.example.com/memory postgresql://db2.example.com/memory",
     ),
 )
 @click.argument("source", type=PlaceType())

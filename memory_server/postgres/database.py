@@ -385,13 +385,16 @@ class Database:
         if not self._replicas.is_worth_a_try():
             return None
         try:
-            tx = stack.enter_context(self._reading(self._replicas, tenant))
-        except psycopg.OperationalError as error:
+            with ExitStack() as reading:
+                tx = reading.enter_context(self._reading(self._replicas, tenant))
+                if (
+                    number is None
+                    or tx.value("SELECT number FROM writes WHERE number >= %s", (number,)) is not None
+                ):
+                    stack.push(reading.pop_all())
+                    return tx
+        except psycopg.Error as error:  # it is gone, or has not yet heard of the schema
             logger.warning("no replica can be read: %s", error)
-            return None
-        if number is None or tx.value("SELECT number FROM writes WHERE number >= %s", (number,)) is not None:
-            return tx
-        stack.close()
         return None
 
     @contextmanager

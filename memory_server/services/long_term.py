@@ -138,7 +138,8 @@ class LongTermService:
         """
         if not self.allow_secrets:
             context = _read(draft.created_context)
-            refuse_secrets(conversation, draft.name, draft.prompt, draft.trigger, *context)
+            examples = (*draft.rule.holds, *draft.rule.passes) if draft.rule is not None else ()
+            refuse_secrets(conversation, draft.name, draft.prompt, draft.trigger, *context, *examples)
         with self.database.read() as tx:
             where = projects.conversation(tx, conversation, caller)
             place = tx.conversations.find(where)

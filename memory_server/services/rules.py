@@ -98,12 +98,12 @@ class RuleService:
     def prepare(self) -> None:
         """Start what judges acts, where a rule stands: the first act must not wait for it."""
         with self.database.read() as tx:
-            rule = tx.rules.any()
-        if rule is not None:
-            self._warm_up(rule)
+            stand = tx.rules.stand()
+        if stand:
+            self._warm_up("true")
 
-    def _warm_up(self, rule: Rule) -> None:
-        self.judge([rule.trigger], _situation(sight.of_text("true"), rule.confirmed_at or EVER, None), 0)
+    def _warm_up(self, trigger: str) -> None:
+        self.judge([trigger], _situation(sight.of_text("true"), EVER, None), 0)
 
     def ran(self, act: Act, caller: Caller) -> None:
         """Mark that an act ran: a person has overruled the rules that asked about it."""
@@ -119,7 +119,7 @@ class RuleService:
 
         Raises:
             TriggerRejected: the trigger does not compile or gives no value.
-            Invalid: it does not look at an act, or an example does not pass.
+            Invalid: it does not look at an act, or an example does not pass, or there is a secret.
             Conflict: the name is taken.
         """
         if draft.rule is None:
@@ -130,7 +130,7 @@ class RuleService:
         checked = self.long_term.add(draft, conversation, caller)
         with self.database.read() as tx:
             stored = _rule(tx, draft.name, places(tx, [conversation], caller))
-        self._warm_up(stored)
+        self._warm_up(stored.trigger)
         return KeptRule(stored, self.words(stored), checked)
 
     def refuse_change(self, name: str, trigger: str, conversation: str | None, caller: Caller) -> None:
@@ -152,7 +152,9 @@ class RuleService:
                 "The trigger of a rule looks at `act`: runs(act, 'git push main'), touches(act, 'migrations/**')."
             )
         if not (rule.holds and rule.passes):
-            raise Invalid("A rule has examples: at least one act that it holds, and one that it lets through.")
+            raise Invalid(
+                "A rule has examples: at least one act that it holds, and one that it lets through."
+            )
         wrong = [
             f"`{text}` should be {'held, but is let through' if expected else 'let through, but is held'}"
             for texts, expected in ((rule.holds, True), (rule.passes, False))

@@ -9,7 +9,7 @@ from memory_server.call import deadline
 from memory_server.cli.main import main
 from tests.cli.conftest import HARBOUR, Terminal, fill
 from tests.conftest import Clock, Holder, Servers, Sqlite, call, damage
-from tests.sqlite.test_upgrade import NEWEST, at
+from tests.sqlite.test_upgrade import NEWEST, RELEASED, at
 
 pytestmark = pytest.mark.anyio
 
@@ -189,7 +189,7 @@ def test_a_backup_of_an_older_schema_is_migrated_when_it_is_opened(
 ) -> None:
     folder = tmp_path / "older"
     folder.mkdir()
-    old = at(NEWEST - 4, folder, clock)
+    old = at(RELEASED, folder, clock)
     terminal("add", HARBOUR)
     kept = int(sqlite(old, "SELECT count(*) FROM memories"))
     assert kept

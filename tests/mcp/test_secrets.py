@@ -82,6 +82,13 @@ NOT_KEPT = {
 """One of a closed list, a moment, or what is looked for and not written."""
 
 OTHERS: dict[str, tuple[str, Arguments]] = {
+    "a token in an example of a rule": (
+        "add_long_term_memory",
+        {
+            "trigger": "runs(act, 'git push main')",
+            "rule": {"effect": "deny", "holds": [f"git push main {GITHUB}"], "passes": ["ls"]},
+        },
+    ),
     "a token cut over two messages": (
         "add_short_term_memory",
         {"messages": [{"role": "user", "content": GITHUB[:20]}, {"role": "user", "content": GITHUB[20:]}]},
@@ -146,7 +153,7 @@ async def test_every_text_parameter_of_a_writing_tool_is_listed_here(server: Ser
             for name, schema in tool.input_schema.get("properties", {}).items():
                 if str(schema.get("type")) not in ("integer", "number", "boolean"):
                     kept.add((tool.name, name))
-    assert kept == {*PLACES, *NOT_KEPT}
+    assert kept == {*PLACES, *NOT_KEPT, ("add_long_term_memory", "rule")}  # see OTHERS
     assert set(WHOLE) <= written
 
 

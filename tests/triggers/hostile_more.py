@@ -42,9 +42,9 @@ SCHEDULER = [
     # What a trigger might count on from one run to the next: there is nothing.
     *each(
         FROZEN,
-        "globalThis.runs = (globalThis.runs ?? 0) + 1; while (runs > 1); false",
-        "Object.prototype.runs = (Object.prototype.runs ?? 0) + 1; while (({}).runs > 1); false",
-        "Symbol.for('x').constructor.runs ??= 0; Symbol.runs++; while (Symbol.runs > 1); false",
+        "globalThis.tries = (globalThis.tries ?? 0) + 1; while (tries > 1); false",
+        "Object.prototype.tries = (Object.prototype.tries ?? 0) + 1; while (({}).tries > 1); false",
+        "Symbol.for('x').constructor.tries ??= 0; Symbol.tries++; while (Symbol.tries > 1); false",
         "RegExp.prototype.n = (RegExp.prototype.n | 0) + 1; while (/x/.n > 1); false",
     ),
     *each(

@@ -44,8 +44,8 @@ SAID = [
 ]
 INNOCENT = "[match_keys(messages, ['birthday', '生日'], 'user') === 2 && new Date().getMonth() === 6][0]"
 CLEAN = """[
-  'leaked' in {}, 'why' in {}, 'runs' in {}, typeof globalThis.runs, Array.isArray(1), messages.length, Math.max(1, 2),
-  conversation_id, `${new Date().getFullYear()}`, JSON.stringify([true]), /x/.n, String(Symbol.runs),
+  'leaked' in {}, 'why' in {}, 'tries' in {}, typeof tries, Array.isArray(1), messages.length, Math.max(1, 2),
+  conversation_id, `${new Date().getFullYear()}`, JSON.stringify([true]), /x/.n, String(Symbol.tries),
 ].join() === 'false,false,false,undefined,false,7,2,attacked,2026,[true],,undefined'"""
 """Whether it sees nothing of those before it."""
 

@@ -192,7 +192,9 @@ def test_a_trigger_sees_the_situation(shared: Sandbox) -> None:
         "conversation_id": "c-1",
         "participants": {"user": "Ann", "guests": ["Bea", "陳"]},
     }
-    assert value(shared, "context") == seen
+    act = value(shared, "act")
+    assert act["tool"] == act["command"] == ""
+    assert value(shared, "context") == {**seen, "act": act}
     assert value(shared, "({ messages, conversation_id, participants })") == seen
     assert value(shared, "[messages === context.messages, participants === context.participants]") == [
         True,

@@ -62,17 +62,9 @@ class Rules:
         )
         return None if row is None else _rule(row)
 
-    def any(self) -> Rule | None:
-        """Return some rule that is not off."""
-        row = self.tx.row(
-            f"""
-            SELECT {_COLUMNS}
-            FROM rules AS r JOIN long_term_memories AS m ON m.id = r.memory_id
-            WHERE NOT r.off
-            LIMIT 1
-            """
-        )
-        return None if row is None else _rule(row)
+    def stand(self) -> bool:
+        """Return True if some rule is not off."""
+        return self.tx.row("SELECT 1 FROM rules WHERE NOT off LIMIT 1") is not None
 
     def is_named(self, name: str) -> bool:
         """Return True if some rule has this name."""
