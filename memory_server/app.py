@@ -242,7 +242,7 @@ class Services:
         return [
             *jobs.that_load(database, queue, self.late, segmenter),
             *jobs.that_look(self.ground),
-            Job("start what judges acts", self.rules.prepare, jobs.ONCE),
+            Job("start what judges acts", self.rules.prepare, jobs.ONCE, jobs.SOON),
             *self._jobs_of_settings(),
             *([] if settings.read_only else jobs.that_find(self.projects, settings.here)),
             *(jobs.that_write_back(self.corrections) if self.writes_back else []),

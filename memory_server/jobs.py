@@ -37,6 +37,9 @@ DICTIONARY_DELAY = 1.0
 LOOK_FOR_HAN = 60.0
 """Seconds between two looks whether the file holds Chinese now: without any, 67 MB of dictionary are saved."""
 
+SOON = 1.0
+"""Seconds until work begins that no call waits for: what a start needs comes first."""
+
 ONCE = 86_400.0
 """Seconds: longer than it matters. What is loaded stays loaded."""
 
