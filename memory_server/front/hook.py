@@ -33,17 +33,19 @@ LEAST = 0.1
 
 
 def relay(arguments: Sequence[str], environment: Mapping[str, str], data: bytes) -> bool:
-    """Let an engine answer what the client said, and print that. Returns False where this process has to do the work:
-    there can be no engine. Before a prompt nothing is said then. Acts are told to an engine that runs: where none does,
-    no session stores anything, but rules may stand that an act must not pass.
+    """Let an engine answer what the client said, and print that. Return False where this process has to do the work.
+
+    Where no engine answers, nothing is said before a prompt. An act starts no engine, since where none runs no session
+    stores anything; but before an act this process looks for rules itself.
 
     Raises:
         TimeoutError: an engine starts or runs, and does not answer in time.
     """
     is_act = arguments[0] in ACTS and not (arguments[0] == written.EVENT and written.is_memory(data))
     flags_of_hook, needs_engine = dict(flags.of_hook(arguments[1:])), is_act or arguments[0] == PROMPT
+    is_done_without = needs_engine and arguments[0] != written.BEFORE
     if not finding.may_be_used(flags_of_hook, environment):
-        return needs_engine and arguments[0] != written.BEFORE
+        return is_done_without
     engine = finding.wanted(flags_of_hook, environment)
     seconds = BEFORE_AN_ACT if is_act else BEFORE_A_PROMPT if needs_engine else PATIENCE
     ends = time.monotonic() + seconds
@@ -57,7 +59,7 @@ def relay(arguments: Sequence[str], environment: Mapping[str, str], data: bytes)
     except (OSError, ValueError):
         return needs_engine
     if link is None:
-        return needs_engine and arguments[0] != written.BEFORE
+        return is_done_without
     variables = {
         name: value for name, value in environment.items() if name.startswith((flags.PREFIX, "CLAUDE_"))
     }
