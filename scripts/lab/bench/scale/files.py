@@ -1,7 +1,8 @@
 """Database files of any number of memories, made once and kept in the user's cache folder.
 
 They are written by the product itself, text by text, but the vectors: those lie around the vector of their topic, which
-the embedder makes. So a million memories need 400 embeddings and a quarter of an hour.
+the embedder makes, and the vectors of tokens are those of the topic. So a million memories need 400 embeddings and a
+quarter of an hour, and nothing waits in the background when a server opens the file.
 """
 
 import functools
@@ -18,20 +19,24 @@ from numpy.typing import NDArray
 from server import note
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.embedding import Embedded
+from memory_server.domain.embedding import Embedded, Reading, Tokens
 from memory_server.domain.fact import FactDraft, Scope
 from memory_server.domain.memory import MemoryDraft
-from memory_server.embedding import Embedder
+from memory_server.embedding import Embedder, read_documents
 from memory_server.project import Project
 from memory_server.services.facts import FactService
 from memory_server.settings import Settings
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.transaction import Transaction
+from memory_server.storage.vectors import Waiting
 from scale import texts
 from scale.texts import BATCH, LARGE, Text
 
 SPREAD = 0.5
 """Length of what is added to the vector of a topic: the cosine of two memories of a topic is about 0.8."""
+
+A_TOKEN = 4
+"""Characters of a text for each of its tokens."""
 
 FACT_EACH = 50
 """One memory of so many is a fact too."""
@@ -50,7 +55,7 @@ def cache() -> Path:
 @functools.cache
 def fingerprint() -> str:
     """Equal ones mean equal memories and questions: results of others cannot be compared."""
-    said = (texts.batch(0), texts.questions(100), SPREAD, FACT_EACH)
+    said = (texts.batch(0), texts.questions(100), SPREAD, FACT_EACH, A_TOKEN)
     return hashlib.sha256(repr(said).encode()).hexdigest()[:12]
 
 
@@ -101,20 +106,25 @@ def fill(path: Path, size: int, embedder: Embedder) -> None:
     facts = FactService(database)
     with database.write() as tx:
         space = tx.spaces.open(embedder.space).id
-    topics = np.array(embedder.embed_documents(texts.of_topics()), dtype=np.float32)
+    readings = read_documents(embedder, texts.of_topics())
+    topics = np.array([reading.vector for reading in readings], dtype=np.float32)
     batches = range(0, size, BATCH)
     for start in batches:
         added = texts.first(min(BATCH, size - start), after=start)
         with database.write() as tx:
             vectors = _vectors(start, [text.topic for text in added], topics)
-            _insert(tx, space, added, vectors)
+            _insert(tx, space, added, vectors, readings)
             for number in range(start, start + len(added), FACT_EACH):
                 draft = FactDraft(_key(number // FACT_EACH), added[number - start].content)
                 facts.write_in(tx, draft, Scope.PROJECT, CALLER)
-            for fact, vector in zip(
-                tx.spaces.waiting(space, Embedded.FACTS, BATCH), vectors[::FACT_EACH], strict=True
+            for fact, text, vector in zip(
+                tx.spaces.waiting(space, Embedded.FACTS, BATCH),
+                added[::FACT_EACH],
+                vectors[::FACT_EACH],
+                strict=True,
             ):
                 tx.embeddings.insert(space, fact, [vector])
+                tx.token_vectors.insert(space, fact, _tokens(text, readings))
         moment[0] += OLDEST / len(batches)
         if start and start % 50_000 == 0:
             note(f"{start:,} of {size:,} memories are made")
@@ -130,11 +140,20 @@ def _key(number: int) -> str:
     return f"{('notes', 'project.decision', 'current', 'discovered')[number % 4]}.k{number}"
 
 
-def _insert(tx: Transaction, space: int, added: list[Text], vectors: NDArray[np.float32]) -> None:
+def _insert(
+    tx: Transaction, space: int, added: list[Text], vectors: NDArray[np.float32], topics: list[Reading]
+) -> None:
     for text, vector in zip(added, vectors, strict=True):
         draft = MemoryDraft(text.content, text.type, text.project, text.tags, text.importance)
-        stored = tx.memories.insert(draft, CALLER)
-        tx.embeddings.keep(space, Embedded.MEMORIES, stored.id, [text.content], [vector])
+        memory = Waiting(Embedded.MEMORIES, tx.memories.insert(draft, CALLER).id, (text.content.encode(),))
+        tx.embeddings.insert(space, memory, [vector])
+        tx.token_vectors.insert(space, memory, _tokens(text, topics))
+
+
+def _tokens(text: Text, topics: list[Reading]) -> list[Tokens]:
+    """Tokens of the topic, as many as the text may have; none where the embedder has none."""
+    tokens = topics[text.topic].tokens
+    return [] if tokens is None else [tokens[: len(text.content) // A_TOKEN]]
 
 
 def _vectors(start: int, numbers: list[int], topics: NDArray[np.float32]) -> NDArray[np.float32]:
