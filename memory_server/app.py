@@ -241,20 +241,26 @@ class Services:
         settings, database, queue = self.settings, self.database, self.queue
         return [
             *jobs.that_load(database, queue, self.late, segmenter),
-            *jobs.that_look(self.ground),
+            Job("look up what a memory speaks of", self.ground.observe, jobs.ONCE, wake=self.ground.woken),
             Job("start what judges acts", self.rules.prepare, jobs.ONCE, jobs.SOON),
             *self._jobs_of_settings(),
-            *([] if settings.read_only else jobs.that_find(self.projects, settings.here)),
-            *(jobs.that_write_back(self.corrections) if self.writes_back else []),
-            *(
-                []
-                if self.daily_backups is None or settings.read_only
-                else jobs.that_back_up(self.daily_backups)
-            ),
+            *self._jobs_that_write(),
             *jobs.that_count(database, self.calls),
             *jobs.that_tidy(self.facts, self.short_term, self.calls, self.forgetting, self.erasure),
             *jobs.that_learn(database, queue, self.recall, self.learning, not settings.no_digests),
         ]
+
+    def _jobs_that_write(self) -> list[Job]:
+        """Return the jobs that keep up with the folder, the files of clients and the day."""
+        if self.settings.read_only:
+            return []
+        writing = [Job("find the project", partial(self.projects.settle, self.settings.here), jobs.ONCE)]
+        if self.writes_back:
+            write = self.corrections.write_back
+            writing.append(Job("write corrections back", write, jobs.LOOK, jobs.LOOK, shared=True))
+        if self.daily_backups is not None:
+            writing.append(Job("back up", self.daily_backups.make_due, jobs.BACKING_UP, jobs.CLEANUP))
+        return writing
 
     @property
     def writes_back(self) -> bool:

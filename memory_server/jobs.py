@@ -5,25 +5,19 @@ from functools import partial
 from memory_server.call.deadline import CALL
 from memory_server.errors import Unavailable
 from memory_server.nlp import Segmenter
-from memory_server.project import Project
 from memory_server.services.background import Job
 from memory_server.services.calls import CallService
-from memory_server.services.daily_backups import DailyBackups
-from memory_server.services.dictionary import DictionaryService
 from memory_server.services.digests import DigestService
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.erasure import ErasureService
 from memory_server.services.facts import FactService
 from memory_server.services.forgetting import ForgettingService
-from memory_server.services.ground import GroundService
 from memory_server.services.late_comparing import LateComparing
 from memory_server.services.learning import LearningService
-from memory_server.services.projects import ProjectService
 from memory_server.services.questions import QuestionService
 from memory_server.services.recall import RecallService
 from memory_server.services.short_term import ShortTermService
 from memory_server.storage.database import Database
-from memory_server.transfer.corrections import CorrectionService
 
 WARM_UP_DELAY = 0.25
 """Seconds before the embedder is loaded: the client's first questions come first."""
@@ -67,10 +61,9 @@ CLEANUP = 60.0
 
 def that_follow(database: Database, queue: EmbeddingQueue, segmenter: Segmenter) -> list[Job]:
     """Return the jobs of a process that only searches: another one embeds what is new."""
-    dictionary = DictionaryService(database, segmenter)
     return [
         Job("follow what is embedded", queue.follow, LOOK, LOOK, queue.filled),
-        Job("load the Chinese dictionary", dictionary.load_if_used, LOOK_FOR_HAN),
+        Job("load the Chinese dictionary", partial(load_dictionary, database, segmenter), LOOK_FOR_HAN),
         Job("count accesses", partial(count_accesses, database), COUNTING, COUNTING),
     ]
 
@@ -79,24 +72,18 @@ def that_load(
     database: Database, queue: EmbeddingQueue, late: LateComparing, segmenter: Segmenter
 ) -> list[Job]:
     """Return the jobs that open the database, and load and use the models of language."""
-    dictionary = DictionaryService(database, segmenter)
     return [
         Job("open the database", database.open, ONCE),
         Job(
             "embed what is new", partial(embed, queue, late), LOOK, WARM_UP_DELAY, queue.filled, queue.release
         ),
-        Job("load the Chinese dictionary", dictionary.load_if_used, LOOK_FOR_HAN, DICTIONARY_DELAY),
+        Job(
+            "load the Chinese dictionary",
+            partial(load_dictionary, database, segmenter),
+            LOOK_FOR_HAN,
+            DICTIONARY_DELAY,
+        ),
     ]
-
-
-def that_look(ground: GroundService) -> list[Job]:
-    """Return the job that looks up, in the working tree, what memories and facts speak of."""
-    return [Job("look up what a memory speaks of", ground.observe, ONCE, wake=ground.woken)]
-
-
-def that_find(projects: ProjectService, here: Project) -> list[Job]:
-    """Return the job that enters what is new of the project of this folder."""
-    return [Job("find the project", partial(projects.settle, here), ONCE)]
 
 
 def that_count(database: Database, calls: CallService) -> list[Job]:
@@ -124,16 +111,6 @@ def that_tidy(
     ]
 
 
-def that_back_up(backups: DailyBackups) -> list[Job]:
-    """Return the job that makes a backup each day."""
-    return [Job("back up", backups.make_due, BACKING_UP, CLEANUP)]
-
-
-def that_write_back(corrections: CorrectionService) -> list[Job]:
-    """Return the job that writes corrections into the files of clients' memories."""
-    return [Job("write corrections back", corrections.write_back, LOOK, LOOK, shared=True)]
-
-
 def that_learn(
     database: Database,
     queue: EmbeddingQueue,
@@ -148,6 +125,14 @@ def that_learn(
         Job("digest what has faded", digests.make_due, DIGESTING, CLEANUP, shared=True),
         Job("close questions that are answered", questions.close_answered, ASKING_AGAIN, LOOK, shared=True),
     ]
+
+
+def load_dictionary(database: Database, segmenter: Segmenter) -> None:
+    """Load the dictionary where the file has Chinese; else the first Chinese text of a session loads it."""
+    with database.read() as tx:
+        used = tx.words.holds_han()
+    if used:
+        segmenter.load()
 
 
 def embed(queue: EmbeddingQueue, late: LateComparing) -> None:

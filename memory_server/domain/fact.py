@@ -1,6 +1,5 @@
 """Facts: JSON values under dotted keys, each in a scope."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from math import isfinite
@@ -142,14 +141,6 @@ class FactChange:
     def alive(self, moment: str) -> bool:
         """True if the key had this value at a moment that is after this change and before the next one."""
         return self.action is Action.WRITTEN and (self.expires_at is None or self.expires_at > moment)
-
-
-def next_version(past: Iterable[FactChange]) -> int:
-    """The version of the next change of a key. Deletions count, and no version is used twice.
-
-    `sqlite/` and the triggers of the file compute the same in SQL; `tests/sqlite/test_rules.py` compares both.
-    """
-    return 1 + max((change.version for change in past), default=0)
 
 
 MAX_DEPTH = 100

@@ -83,9 +83,9 @@ def read(text: str) -> PlainRule | None:
     return PlainRule(sentence.rstrip(".!。！")[:NAME].strip(), sentence, trigger, draft)
 
 
-def of_words(text: str, limit: int = 20) -> PlainRule | None:
-    """Return the first rule that one of the sentences of a text states."""
-    for sentence in re.split(r"(?<=[.!。！])\s+|\n", text)[:limit]:
+def of_words(text: str) -> PlainRule | None:
+    """Return the first rule that one of the first 20 sentences of a text states."""
+    for sentence in re.split(r"(?<=[.!。！])\s+|\n", text)[:20]:
         if (rule := read(sentence)) is not None:
             return rule
     return None

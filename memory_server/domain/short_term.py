@@ -197,11 +197,6 @@ def relevance(words: float, lost: float, score: float) -> float:
     return round(words - lost + score, RELEVANCE_DECIMALS)
 
 
-def counted_score(words: float, score: float, share: float | None) -> float:
-    """The part of a score that counts: all of it, as the seed has it, or at most a share of the words part."""
-    return score if share is None else min(score, share * words)
-
-
 def containing(query_keywords: Sequence[Keyword]) -> list[list[str]]:
     """The other keywords that contain each keyword: 王思琪 contains 王, `src/app` contains `app`, `v3.1` its
     second spelling `3.1`. Where one of these is shared as well, the keyword does not count, or long words would win.

@@ -173,9 +173,6 @@ class Embeddings:
         )
         return best_cosines(rows, len(ids))
 
-    def vector_of(self, space_id: int, id: int) -> Vector | None:
-        return self.vectors_of(space_id, [id]).get(id)
-
     def vectors_of(
         self, space_id: int, ids: Sequence[int], kind: Embedded = Embedded.MEMORIES
     ) -> dict[int, Vector]:

@@ -132,11 +132,11 @@ class EmbeddingQueue:
             return Unanswered(LOADING)
         return self._embedders.answering()
 
-    def coverage(self, project: str | None = None) -> Coverage:
+    def coverage(self) -> Coverage:
         """Return the progress of the embeddings of the answering space."""
         answering = self.answering(anew=True)
         with self.database.read() as tx:
-            return coverage_in(tx, answering, project)
+            return coverage_in(tx, answering)
 
     def read(self, texts: Sequence[str], ask: Callable[[Tx, Meaning | Unanswered], Answer]) -> Answer:
         """Read the file once: `ask` gets the transaction and the vectors of the questions, or why there are none.

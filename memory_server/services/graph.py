@@ -201,7 +201,7 @@ def _alike(
     if isinstance(meaning, Unanswered):
         cause = meaning.problem
         return {}, {}, [Problem(f"meaning did not answer: {cause.text}", cause.hints)]
-    vector = tx.embeddings.vector_of(meaning.space_id, memory.id)
+    vector = tx.embeddings.vectors_of(meaning.space_id, [memory.id]).get(memory.id)
     if vector is None:
         return {}, {}, [Problem(f"meaning did not answer: memory {memory.id} is not embedded yet")]
     kind_search = KindSearch(

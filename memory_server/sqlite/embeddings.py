@@ -169,12 +169,6 @@ class Embeddings:
         rows = ranked(self.tx, space_id, query, LISTED, [json.dumps(list(ids))], len(ids))
         return best_cosines(rows, len(ids))
 
-    def vector_of(self, space_id: int, id: int) -> Vector | None:
-        blob = self.tx.value(
-            "SELECT vector FROM embeddings WHERE space_id = ? AND memory_id = ?", (space_id, id)
-        )
-        return None if blob is None else np.frombuffer(blob, dtype="<f4")
-
     def vectors_of(
         self, space_id: int, ids: Sequence[int], kind: Embedded = Embedded.MEMORIES
     ) -> dict[int, Vector]:

@@ -14,7 +14,7 @@ PostgreSQL refuses an exp() that it would make 0 of: that of -700 is as good.
 """
 
 COUNTED_SCORE = "CASE WHEN score > :share * words THEN :share * words ELSE score END"
-"""As `counted_score` of the domain."""
+"""The part of a score that counts: all of it, or at most a share of the words part."""
 
 
 def rounded(number: str) -> str:

@@ -12,10 +12,7 @@ from memory_server.storage.together import Together
 if TYPE_CHECKING:
     from memory_server.storage.candidates import Candidates
     from memory_server.storage.copying import Copied
-    from memory_server.storage.exchange import (
-        WholeRows,
-        WritableWholeRows,
-    )
+    from memory_server.storage.exchange import WholeRows, WritableWholeRows
     from memory_server.storage.facts import LeadingFacts
     from memory_server.storage.health import Health
     from memory_server.storage.memories import Peers, Standing
@@ -200,8 +197,3 @@ class WriteTx(Tx):
     turns: "TableOf[WritableTurns]" = TableOf()
     wakes: "TableOf[WritableWakes]" = TableOf()
     whole_rows: "TableOf[WritableWholeRows]" = TableOf()
-
-
-def table_names() -> list[str]:
-    """Return the names of all tables of a transaction."""
-    return [name for name, table in vars(Tx).items() if isinstance(table, TableOf)]

@@ -263,14 +263,12 @@ class Embeddings(Protocol):
         """Return the cosine of each of these memories that has an embedding, by id."""
         ...
 
-    def vector_of(self, space_id: int, id: int) -> Vector | None:
-        """Return the vector of a memory, of shape (dimensions,); None where it has none yet."""
-        ...
-
     def vectors_of(
         self, space_id: int, ids: Sequence[int], kind: Embedded = Embedded.MEMORIES
     ) -> dict[int, Vector]:
-        """Return the vector of each of these texts that has one, by id; of a turn that of its summary."""
+        """Return the vector of each of these texts that has one, of shape (dimensions,), by id; of a turn that of its
+        summary.
+        """
         ...
 
 

@@ -1,8 +1,8 @@
-"""Which shared words count once, and how much of a score counts."""
+"""Which shared words count once."""
 
 import pytest
 
-from memory_server.domain.short_term import Keyword, containing, counted_score
+from memory_server.domain.short_term import Keyword, containing
 
 
 def asked(*words: str | tuple[str, str]) -> list[Keyword]:
@@ -27,10 +27,3 @@ def asked(*words: str | tuple[str, str]) -> list[Keyword]:
 )
 def test_a_word_inside_another_word_knows_it(keywords: list[Keyword], expected: list[list[str]]) -> None:
     assert containing(keywords) == expected
-
-
-@pytest.mark.parametrize(
-    ("share", "expected"), [(None, 50.0), (0.0, 0.0), (0.1, 4.0), (0.25, 10.0), (2.0, 50.0)]
-)
-def test_a_share_bounds_what_a_score_counts(share: float | None, expected: float) -> None:
-    assert counted_score(40.0, 50.0, share) == expected

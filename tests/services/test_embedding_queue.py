@@ -16,6 +16,7 @@ from memory_server.embedding import Embedder
 from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.errors import Unavailable
 from memory_server.services.background import Background, Job
+from memory_server.services.coverage import coverage_in
 from memory_server.services.embedding_queue import AT_ONCE, EmbeddingQueue
 from memory_server.services.filling import BATCH, FEW, PARTS
 from memory_server.services.meaning import Answering, Meaning, Unanswered
@@ -207,7 +208,7 @@ def test_a_text_that_changes_while_it_is_embedded_is_embedded_again(
     queue.drain()
     assert states(database) == [("other", "active", 1, 0)]
     with database.read() as tx:
-        vector = tx.embeddings.vector_of(tx.spaces.select()[0].id, 1)
+        vector = tx.embeddings.vectors_of(tx.spaces.select()[0].id, [1]).get(1)
     assert vector is not None
     np.testing.assert_array_equal(vector, embedder.embed_questions(["new text"])[0])
 
@@ -549,4 +550,5 @@ def test_coverage_counts_one_project_or_all(database: Database, make: Callable[.
     queue.drain()
     put(database, "z")
     assert (queue.coverage().embedded, queue.coverage().waiting) == (2, 1)
-    assert queue.coverage("p").embedded == 1
+    with database.read() as tx:
+        assert coverage_in(tx, queue.answering(), "p").embedded == 1

@@ -71,8 +71,8 @@ class Window:
         """Of which dimensions the vectors in the file are."""
         with self.database.read() as tx:
             ids = [memory.id for memory in tx.candidates.newest(Filter(), 100, 0)]
-            found = [tx.embeddings.vector_of(space.id, id) for space in tx.spaces.select() for id in ids]
-            return {len(vector) for vector in found if vector is not None}
+            vectors = [tx.embeddings.vectors_of(space.id, ids).values() for space in tx.spaces.select()]
+            return {len(vector) for of_space in vectors for vector in of_space}
 
 
 Open = Callable[..., Window]

@@ -20,10 +20,10 @@ from memory_server.domain.turn import TurnDraft
 from memory_server.embedding import Embedder
 from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.errors import Unavailable
+from memory_server.jobs import load_dictionary
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
 from memory_server.services import embedding_queue, filling, meaning
-from memory_server.services.dictionary import DictionaryService
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.facts import FactService
 from memory_server.services.memories import MemoryService
@@ -221,7 +221,7 @@ def test_a_merged_text_is_never_found_by_the_vector_of_another(
     warm.work()
     with database.read() as tx:
         (space,) = tx.spaces.select()
-        vector = tx.embeddings.vector_of(space.id, again.memory.id)
+        vector = tx.embeddings.vectors_of(space.id, [again.memory.id]).get(again.memory.id)
     (expected,) = HashingEmbedder().embed_documents([again.memory.content])
     assert vector is not None
     assert np.array_equal(vector, expected)
@@ -439,11 +439,10 @@ def test_the_dictionary_is_loaded_where_the_file_holds_chinese(
     database: Database, tmp_path: Path, write: Callable[[Database], None]
 ) -> None:
     segmenter = JiebaSegmenter(tmp_path)
-    service = DictionaryService(database, segmenter)
-    service.load_if_used()
+    load_dictionary(database, segmenter)
     assert not is_loaded(segmenter)
     write(database)
-    service.load_if_used()
+    load_dictionary(database, segmenter)
     assert is_loaded(segmenter)
 
 
@@ -468,5 +467,5 @@ def test_the_dictionary_is_not_loaded_for_any_other_script(database: Database, t
         store(memories, text)
     talk = ShortTermService(database, JiebaKeywords(segmenter), lambda: 0.5)
     talk.add([Message("user", "Hello harbour, 안녕하세요 ひらがな")], "talk", {}, CLAUDE)
-    DictionaryService(database, segmenter).load_if_used()
+    load_dictionary(database, segmenter)
     assert not is_loaded(segmenter)

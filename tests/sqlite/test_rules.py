@@ -7,7 +7,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory_server.domain import fact as facts_domain
 from memory_server.domain import short_term as domain
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import FactDraft, Scope, home
@@ -45,7 +44,7 @@ def test_the_relevance_of_a_short_term_memory_is_that_of_the_domain(
         (found,) = tx.short_term.recollect(Asking(words, share), [id])
     lost = domain.penalty(clock() - datetime.fromisoformat(said_at))
     assert found.penalty == pytest.approx(lost, abs=1e-5)
-    counted = domain.counted_score(2 * sum(weights), score, share)
+    counted = score if share is None else min(score, share * 2 * sum(weights))
     assert found.score == pytest.approx(counted, abs=1e-5)
     assert found.relevance == pytest.approx(domain.relevance(2 * sum(weights), lost, counted), abs=1e-5)
 
@@ -90,7 +89,7 @@ def test_the_version_of_a_fact_is_the_next_that_its_key_has_not_had(
     place = home(Scope.SHARED, caller)
     with undone(database) as tx:
         for step in steps:
-            expected = facts_domain.next_version(tx.fact_history.select(place, "k", 100))
+            expected = 1 + max((past.version for past in tx.fact_history.select(place, "k", 100)), default=0)
             there = tx.facts.find(place, "k")
             match step:
                 case "delete" if there is not None:

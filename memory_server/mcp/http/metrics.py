@@ -1,7 +1,7 @@
 """The metrics of this process, as Prometheus reads them (text format 0.0.4). Numbers by tool; no names of people."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,9 +13,6 @@ from memory_server.triggers.effort import TriggerEffort
 
 KIND = "text/plain; version=0.0.4; charset=utf-8"
 
-Sample = tuple[str, float]
-"""The labels in braces, or nothing, and the value."""
-
 
 @dataclass(frozen=True, slots=True)
 class ReaderLoad:
@@ -23,6 +20,16 @@ class ReaderLoad:
 
     pids: Sequence[int] = ()
     answered: int = 0
+
+
+_BY_TOOL = (
+    ("calls_total", "calls", "Calls of tools."),
+    ("calls_refused_total", "refused", "Calls answered with an error that says what mends it."),
+    ("calls_failed_total", "failed", "Calls that a bug of the server broke."),
+    ("calls_degraded_total", "degraded", "Calls answered without what they should have used."),
+    ("triggers_timed_out_total", "timed_out", "Triggers that exceeded their time, or were left over."),
+)
+"""Metrics of each tool: the name, the field of `Calls`, and the help."""
 
 
 def written(
@@ -33,71 +40,43 @@ def written(
     readers: Callable[[], ReaderLoad],
 ) -> str:
     """All metrics. `queued` is how many memories wait for their embedding; it reads the file."""
-    counted = total.calls()
+    counted, now, by_readers = total.calls(), servers(), readers()
+    load = process_load(counted, effort)
     lines: list[str] = []
 
-    def metric(name: str, kind: str, help: str, samples: Iterable[Sample]) -> None:
+    def metric(name: str, help: str, values: float | Mapping[str, float], label: str = "") -> None:
+        kind = "counter" if name.endswith("_total") else "gauge"
         lines.extend((f"# HELP memory_server_{name} {help}", f"# TYPE memory_server_{name} {kind}"))
-        lines.extend(f"memory_server_{name}{labels} {value:g}" for labels, value in samples)
+        if isinstance(values, Mapping):
+            lines.extend(f'memory_server_{name}{{{label}="{of}"}} {value:g}' for of, value in values.items())
+        else:
+            lines.append(f"memory_server_{name} {values:g}")
 
-    def by_tool(number: Callable[[Calls], int]) -> list[Sample]:
-        return [(f'{{tool="{tool}"}}', number(counts)) for tool, counts in counted.items()]
-
-    metric("calls_total", "counter", "Calls of tools.", by_tool(lambda counts: counts.calls))
-    metric("calls_refused_total", "counter", "Calls answered with an error that says what mends it.",
-           by_tool(lambda counts: counts.refused))  # fmt: skip
+    for name, field, help in _BY_TOOL:
+        metric(name, help, {tool: getattr(counts, field) for tool, counts in counted.items()}, "tool")
+    lines += _histograms(counted)
+    slots = {"calls": [server.slots for server in now], "triggers": [server.trigger_slots for server in now]}
+    running = {name: sum(place.running for place in places) for name, places in slots.items()}
+    waiting = {name: sum(place.waiting for place in places) for name, places in slots.items()}
+    metric("calls_running", "Calls that run now.", running, "of")
+    metric("calls_waiting", "Calls that wait for a place.", waiting, "of")
+    metric("embeddings_waiting", "Memories that wait for their embedding.", queued())
     metric(
-        "calls_failed_total",
-        "counter",
-        "Calls that a bug of the server broke.",
-        by_tool(lambda counts: counts.failed),
+        "short_term_cleaned_total", "Short-term memories that the daily cleanup has removed.", total.cleaned
     )
-    metric("calls_degraded_total", "counter", "Calls answered without what they should have used.",
-           by_tool(lambda counts: counts.degraded))  # fmt: skip
-    metric("triggers_timed_out_total", "counter", "Triggers that exceeded their time, or were left over.",
-           by_tool(lambda counts: counts.timed_out))  # fmt: skip
-    lines += ["# HELP memory_server_call_seconds How long calls took, with their waits.",
-              "# TYPE memory_server_call_seconds histogram"]  # fmt: skip
-    for tool, counts in counted.items():
-        lines.extend(_histogram(tool, counts))
-    now = servers()
-    queues = [
-        ("calls", [server.slots for server in now]),
-        ("triggers", [server.trigger_slots for server in now]),
-    ]
-    metric(
-        "calls_running",
-        "gauge",
-        "Calls that run now.",
-        [(f'{{of="{name}"}}', sum(slots.running for slots in all_slots)) for name, all_slots in queues],
-    )
-    metric("calls_waiting", "gauge", "Calls that wait for a place.",
-           [(f'{{of="{name}"}}', sum(slots.waiting for slots in all_slots)) for name, all_slots in queues])  # fmt: skip
-    metric("embeddings_waiting", "gauge", "Memories that wait for their embedding.", [("", queued())])
-    metric("short_term_cleaned_total", "counter", "Short-term memories that the daily cleanup has removed.",
-           [("", total.cleaned)])  # fmt: skip
-    load = process_load(counted, effort)
-    metric("writes_total", "counter", "Writes that succeeded, by toolset.",
-           [(f'{{toolset="{name}"}}', number) for name, number in load.workload.writes.items()])  # fmt: skip
-    metric("reads_failed_total", "counter", "Reads that were refused or failed.",
-           [("", load.workload.failed_reads)])  # fmt: skip
-    metric("writes_failed_total", "counter", "Writes that were refused or failed.",
-           [("", load.workload.failed_writes)])  # fmt: skip
-    metric("triggers_evaluated_total", "counter", "Triggers that were evaluated.", [("", load.triggers)])
-    metric("trigger_seconds_total", "counter", "Time of these, with their waits.",
-           [("", load.trigger_seconds)])  # fmt: skip
-    metric("engine_restarts_total", "counter", "Starts of a JavaScript engine that had ended.",
-           [("", load.engine_restarts)])  # fmt: skip
-    metric("process_cpu_seconds_total", "counter", "CPU time of the process and its readers.",
-           [("", load.cpu_seconds)])  # fmt: skip
-    by_readers = readers()
-    metric("readers", "gauge", "Processes that carry out searches.", [("", len(by_readers.pids))])
-    metric("calls_by_readers_total", "counter", "Calls that these have carried out.",
-           [("", by_readers.answered)])  # fmt: skip
+    metric("writes_total", "Writes that succeeded, by toolset.", load.workload.writes, "toolset")
+    metric("reads_failed_total", "Reads that were refused or failed.", load.workload.failed_reads)
+    metric("writes_failed_total", "Writes that were refused or failed.", load.workload.failed_writes)
+    metric("triggers_evaluated_total", "Triggers that were evaluated.", load.triggers)
+    metric("trigger_seconds_total", "Time of these, with their waits.", load.trigger_seconds)
+    metric("engine_restarts_total", "Starts of a JavaScript engine that had ended.", load.engine_restarts)
+    metric("process_cpu_seconds_total", "CPU time of the process and its readers.", load.cpu_seconds)
+    metric("readers", "Processes that carry out searches.", len(by_readers.pids))
+    metric("calls_by_readers_total", "Calls that these have carried out.", by_readers.answered)
     if (memory := _resident(os.getpid())) is not None:
-        metric("resident_memory_bytes", "gauge", "Memory of the process.", [("", memory)])
-        metric("readers_resident_memory_bytes", "gauge", "Memory of the readers.",
-               [("", sum(_resident(pid) or 0 for pid in by_readers.pids))])  # fmt: skip
+        metric("resident_memory_bytes", "Memory of the process.", memory)
+        of_readers = sum(_resident(pid) or 0 for pid in by_readers.pids)
+        metric("readers_resident_memory_bytes", "Memory of the readers.", of_readers)
     return "\n".join(lines) + "\n"
 
 
@@ -109,11 +88,14 @@ def _resident(pid: int) -> int | None:
         return None
 
 
-def _histogram(tool: str, calls: Calls) -> Iterator[str]:
-    before = 0
-    for bound, number in zip(BOUNDS, calls.times, strict=False):
-        before += number
-        yield f'memory_server_call_seconds_bucket{{tool="{tool}",le="{bound / 1000:g}"}} {before}'
-    yield f'memory_server_call_seconds_bucket{{tool="{tool}",le="+Inf"}} {calls.calls}'
-    yield f'memory_server_call_seconds_sum{{tool="{tool}"}} {calls.milliseconds / 1000:g}'
-    yield f'memory_server_call_seconds_count{{tool="{tool}"}} {calls.calls}'
+def _histograms(counted: Mapping[str, Calls]) -> Iterator[str]:
+    yield "# HELP memory_server_call_seconds How long calls took, with their waits."
+    yield "# TYPE memory_server_call_seconds histogram"
+    for tool, calls in counted.items():
+        before = 0
+        for bound, number in zip(BOUNDS, calls.times, strict=False):
+            before += number
+            yield f'memory_server_call_seconds_bucket{{tool="{tool}",le="{bound / 1000:g}"}} {before}'
+        yield f'memory_server_call_seconds_bucket{{tool="{tool}",le="+Inf"}} {calls.calls}'
+        yield f'memory_server_call_seconds_sum{{tool="{tool}"}} {calls.milliseconds / 1000:g}'
+        yield f'memory_server_call_seconds_count{{tool="{tool}"}} {calls.calls}'
