@@ -1,4 +1,4 @@
-"""Fills a file for the pictures of the pages through the services of the product: the log of the demo, and one session."""
+"""Fills a file for the pictures through the services of the product: the log of the demo, and one session."""
 
 import json
 from collections.abc import Iterator
@@ -53,8 +53,8 @@ EDGES = (
 TURNS = (
     (
         "Why did we get duplicate postings from the bank file?",
-        "LGR-4091: the SFTP poller read the settlement file while it was still being written, so the same bank reference "
-        "was posted twice.",
+        "LGR-4091: the SFTP poller read the settlement file while it was still being written, so the same "
+        "bank reference was posted twice.",
     ),
     ("How much memory does pve-01 have?", "`pve-01` 是虚拟化主机，内存 64GB，跑着 CI runner 和 Grafana。"),
     ("Which dentist do you recommend?", "I do not know; nothing is stored about it."),

@@ -48,7 +48,17 @@ PICTURES = (
 @contextmanager
 def serving(db: Path, *arguments: str) -> Iterator[tuple[str, int]]:
     """Run `memory-server view` on a file; yield its address, which opens once, and its process."""
-    command = [sys.executable, "-m", "memory_server", "view", "--db", str(db), "--project", "ledger", *arguments]
+    command = [
+        sys.executable,
+        "-m",
+        "memory_server",
+        "view",
+        "--db",
+        str(db),
+        "--project",
+        "ledger",
+        *arguments,
+    ]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
@@ -60,7 +70,9 @@ def serving(db: Path, *arguments: str) -> Iterator[tuple[str, int]]:
 
 def save(page: Any, path: Path) -> None:
     """Save what a page shows as WebP, which takes a third of what PNG does; playwright itself cannot."""
-    shot = page.context.new_cdp_session(page).send("Page.captureScreenshot", {"format": "webp", "quality": 80})
+    shot = page.context.new_cdp_session(page).send(
+        "Page.captureScreenshot", {"format": "webp", "quality": 80}
+    )
     path.write_bytes(base64.b64decode(shot["data"]))
 
 

@@ -1,6 +1,6 @@
 """Replays a session out of what is stored: what was asked, what the memory told, what of it was used."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from memory_server.domain.memory import MemoryId
@@ -25,10 +25,12 @@ class ReplayService:
         """Return what happened in a session, in its order."""
         self.database.settle()
         with self.database.read() as tx:
+            tellings = list(_told(tx, session))
+            before_prompts = {step.item for step in tellings if step.kind == "memory" and step.tokens}
             steps = [
-                *_told(tx, session),
+                *tellings,
                 *_kept(tx, session),
-                *_shown(tx, session),
+                *_shown(tx, session, before_prompts),
                 *_unanswered(tx, session),
             ]
         return sorted(steps, key=lambda step: step.at)
@@ -52,13 +54,17 @@ def _kept(tx: Tx, session: str) -> Iterator[Step]:
             yield Step(capture.at, what, capture.kind.value, capture.id, capture.text)
 
 
-def _shown(tx: Tx, session: str) -> Iterator[Step]:
-    """Yield the memories that searches showed, and those that were used afterwards."""
+def _shown(tx: Tx, session: str, except_for: Collection[int]) -> Iterator[Step]:
+    """Yield the memories that searches showed, and those that were used afterwards.
+
+    What a hook has told counts as shown when the turn is judged, which no search has done.
+    """
     uses = tx.memory_uses.of_session(session, MOST)
     texts = {memory.id: memory.excerpt for memory in tx.memories.select([MemoryId(id) for id, *_ in uses])}
     for id, shown_at, used_at, how in uses:
         text = texts.get(MemoryId(id))
-        yield Step(shown_at, StepKind.SHOWN, "memory", id, text)
+        if shown_at != used_at and id not in except_for:
+            yield Step(shown_at, StepKind.SHOWN, "memory", id, text)
         if used_at is not None:
             yield Step(used_at, StepKind.USED, "memory", id, text, how=how or "")
 

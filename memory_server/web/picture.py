@@ -22,6 +22,9 @@ APART = 10.0
 LABEL = 26.0
 """Units above a project for its name."""
 
+LEAST, SHALLOW = 480.0, 1.6
+"""Units of width at least, and for each unit of height: few memories fill the picture, and it fits a screen."""
+
 TURN = pi * (3 - sqrt(5))
 """The angle between two points of a spiral that fills a disc evenly."""
 
@@ -42,6 +45,7 @@ class Picture:
     labels: list[tuple[float, float, str]]
     height: float
     radius: float
+    width: float = WIDTH
 
 
 def by_project(memories: Sequence[Memory]) -> Picture:
@@ -51,7 +55,7 @@ def by_project(memories: Sequence[Memory]) -> Picture:
         groups[memory.project or ""].append(memory)
     points: list[Point] = []
     labels: list[tuple[float, float, str]] = []
-    left, top, row = EDGE, EDGE, 0.0
+    left, top, row, widest = EDGE, EDGE, 0.0, 0.0
     for name, members in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])):
         radius = max(40.0, APART / 2 * sqrt(len(members)) * 1.15 + APART)
         if left > EDGE and left + 2 * radius > WIDTH - EDGE:
@@ -59,12 +63,18 @@ def by_project(memories: Sequence[Memory]) -> Picture:
         middle = left + radius, top + LABEL + radius
         labels.append((middle[0], top + LABEL - 10, name))
         for number, memory in enumerate(members):
-            far = APART / 2 * 1.15 * sqrt(number)
+            far = APART / 2 * 1.15 * sqrt(number + 0.5)
             points.append(
                 (middle[0] + far * cos(number * TURN), middle[1] + far * sin(number * TURN), memory)
             )
         left, row = left + 2 * radius + EDGE, max(row, 2 * radius + LABEL + EDGE)
-    return Picture(points, labels, top + row, 4.2)
+        widest = max(widest, left)
+    width = min(WIDTH, max(widest, SHALLOW * (top + row), LEAST))
+    shift = max(0.0, width - widest) / 2
+    return Picture(
+        [(x + shift, y, memory) for x, y, memory in points], [(x + shift, y, name) for x, y, name in labels],
+        top + row, 4.2, width,
+    )  # fmt: skip
 
 
 def by_meaning(memories: Sequence[Memory], vectors: Mapping[MemoryId, Vector]) -> Picture:

@@ -24,13 +24,4 @@ def show(desk: Desk, visit: Visit) -> Response:
             drawn = picture.by_time(whole.memories)
         case _:
             drawn = picture.by_project(whole.memories)
-    return desk.render(
-        visit,
-        "map",
-        picture=drawn,
-        total=whole.total,
-        by=by,
-        ways=WAYS,
-        types=MemoryType,
-        width=picture.WIDTH,
-    )
+    return desk.render(visit, "map", picture=drawn, total=whole.total, by=by, ways=WAYS, types=MemoryType)

@@ -10,7 +10,7 @@ const layOut = () => {
   const links = [...document.querySelectorAll("#around tr[data-source]")].map((row) => ({ source: row.dataset.source, target: row.dataset.target, label: row.dataset.label })).filter((each) => known.has(each.source) && known.has(each.target));
   const wide = plane.clientWidth, gap = wide < 640 ? [14, 26] : [78, 34], half = wide / 2;
   const within = () => { for (const each of nodes) { const most = Math.max(0, half - each.w / 2 - 14); each.x = Math.max(-most, Math.min(most, each.x)); } };
-  nodes[0].fx = nodes[0].fy = 0;
+  fan(nodes, links, known);
   d3.forceSimulation(nodes)
     .force("link", d3.forceLink(links).id((each) => each.id).distance(nodes.length > 12 ? 230 : 260).strength(0.5))
     .force("charge", d3.forceManyBody().strength(-900)).force("x", d3.forceX().strength(0.05)).force("y", d3.forceY().strength(0.1))
@@ -21,6 +21,23 @@ const layOut = () => {
   room.style.height = `${Math.max(height, 320)}px`;
   for (const each of nodes) { each.x += half; each.y -= top - Math.max(0, (320 - height) / 2); Object.assign(each.element.style, { left: `${each.x - each.w / 2}px`, top: `${each.y - each.h / 2}px` }); }
   draw(room, links, nodes);
+};
+
+// Begins with each node beyond the one through which it is reached, so that few lines cross: the middle stays where it is.
+const fan = (nodes, links, known) => {
+  const reached = new Set([nodes[0].id]), children = new Map(nodes.map((each) => [each.id, []]));
+  for (let ring = [nodes[0].id]; ring.length;) {
+    ring = ring.flatMap((id) => links.flatMap(({ source, target }) => source === id ? [target] : target === id ? [source] : []).filter((other) => !reached.has(other) && reached.add(other) && children.get(id).push(other)));
+  }
+  const leaves = (id) => Math.max(1, children.get(id).reduce((sum, child) => sum + leaves(child), 0));
+  const place = (id, from, to, away) => {
+    const middle = (from + to) / 2;
+    Object.assign(known.get(id), { x: 1.6 * away * Math.cos(middle), y: away * Math.sin(middle) });
+    let start = from;
+    for (const child of children.get(id)) { const end = start + (to - from) * leaves(child) / leaves(id); place(child, start, end, away + 200); start = end; }
+  };
+  place(nodes[0].id, 0, 2 * Math.PI, 0);
+  nodes[0].fx = nodes[0].fy = 0;
 };
 
 // Pushes apart what still overlaps, along the shorter way that stays within the width, until nothing does.
