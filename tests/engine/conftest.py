@@ -4,6 +4,7 @@ import os
 import signal
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -15,9 +16,15 @@ from tests.conftest import ROOT, Servers, until
 @pytest.fixture
 def server(tmp_path: Path, user_folders: dict[str, str], store: str) -> Iterator[Servers]:
     """Servers whose engine ends soon. Its sockets are in a folder of their own."""
+    with served(tmp_path, user_folders, store) as servers:
+        yield servers
+
+
+@contextmanager
+def served(path: Path, user_folders: dict[str, str], store: str) -> Iterator[Servers]:
     runtime = tempfile.mkdtemp(dir=user_folders["XDG_RUNTIME_DIR"])
     own = {"PYTHONPATH": str(ROOT), "XDG_RUNTIME_DIR": runtime, "MEMORY_SERVER_ENGINE": "auto"}
-    servers = Servers(tmp_path, {**user_folders, **own}, store)
+    servers = Servers(path, {**user_folders, **own}, store)
     servers.cold = True
     yield servers
     for pid in engines(servers):

@@ -8,13 +8,16 @@ import struct
 import subprocess
 import sys
 import termios
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
+import anyio
 import pytest
 
 from tests import warm
 from tests.conftest import Holder, Servers, call, until
-from tests.engine.conftest import engines, folder
+from tests.engine.conftest import engines, folder, served
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(os.name == "nt", reason="there is no engine there")]
 
@@ -26,15 +29,25 @@ def _lives_long(server: Servers) -> None:
     server.env["MEMORY_SERVER_ENGINE_IDLE"] = "30"
 
 
+def given(server: Servers) -> list[str]:
+    return ["--db", server.given, "--embedder", "hashing"]
+
+
 def command(server: Servers, *words: str) -> list[str]:
-    return warm.cold("--db", server.given, "--embedder", "hashing", *words)
+    return warm.cold(*given(server), *words)
 
 
 def run(
     server: Servers, *words: str, code: int = 0, cwd: Path | None = None, piped: str = ""
 ) -> "subprocess.CompletedProcess[str]":
+    return ran(server, command(server, *words), code, cwd, piped)
+
+
+def ran(
+    server: Servers, words: list[str], code: int, cwd: Path | None = None, piped: str = ""
+) -> "subprocess.CompletedProcess[str]":
     done = subprocess.run(
-        command(server, *words), env={**os.environ, **server.env}, cwd=cwd or server.folder, input=piped,
+        words, env={**os.environ, **server.env}, cwd=cwd or server.folder, input=piped,
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert done.returncode == code, done.stderr
@@ -63,63 +76,102 @@ def test_what_is_added_is_embedded_at_once_and_found_by_the_same_engine(server: 
     assert engines(server) == before
 
 
+QUESTIONS = [
+    (["search", "lamp"], 0),
+    (["search", "lamp", "--json", "--project", "harbour"], 0),
+    (["search", "lamp", "--since", "2d", "--type", "decision", "-n", "3", "--meaning"], 0),
+    (["search", "nothing of the kind"], 0),
+    (["search", "--", "--db"], 0),
+    (["search", "lamp", "--type", "unknown"], 2),
+    (["search"], 2),
+    (["recall", "when is the lamp checked", "--max-tokens", "100"], 0),
+    (["recall", "lamp", "--json"], 0),
+]
+GLANCES = [
+    (["list"], 0),
+    (["list", "--json", "--type", "decision"], 0),
+    (["show", "m1"], 0),
+    (["show", "m99"], 1),
+    (["facts"], 0),
+    (["log"], 0),
+]
+
+
+@dataclass(frozen=True)
+class Harbour:
+    """A memory that is only read, and by the words of a command what it printed where no engine ran.
+
+    Elsewhere each search counts, and changes the score that the next one prints.
+    """
+
+    server: Servers
+    alone: dict[tuple[str, ...], "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="module")
+def harbour(
+    tmp_path_factory: pytest.TempPathFactory, user_folders: dict[str, str], store: str
+) -> Iterator[Harbour]:
+    with served(tmp_path_factory.mktemp("harbour"), user_folders, store) as server:
+        anyio.run(_fill, server)
+        server.env |= {"MEMORY_SERVER_ENGINE_IDLE": "60", "MEMORY_SERVER_READ_ONLY": "yes"}
+        alone = {
+            tuple(words): ran(server, warm.program(*given(server), *of_words, *words), code)
+            for commands, of_words in ((GLANCES, []), (QUESTIONS, ["--engine", "off"]))
+            for words, code in commands
+        }
+        assert not engines(server)
+        yield Harbour(server, alone)
+
+
+async def _fill(server: Servers) -> None:
+    async with server("--engine", "off") as client:
+        await call(client, "memory_store", content=LONG, type="decision", project="harbour")
+        await call(client, "write_memory", key="lamp.colour", value="green")
+
+
+@pytest.mark.parametrize(("words", "code"), QUESTIONS)
+def test_a_command_prints_the_same_with_an_engine_and_without(
+    harbour: Harbour, words: list[str], code: int
+) -> None:
+    alone, answered = harbour.alone[tuple(words)], run(harbour.server, *words, code=code)
+    assert (answered.stdout, answered.stderr) == (alone.stdout, alone.stderr)
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        (["search", "lamp"], 0),
-        (["search", "lamp", "--json", "--project", "harbour"], 0),
-        (["search", "lamp", "--since", "2d", "--type", "decision", "-n", "3", "--meaning"], 0),
-        (["search", "nothing of the kind"], 0),
-        (["search", "--", "--db"], 0),
-        (["search", "lamp", "--type", "unknown"], 2),
-        (["search"], 2),
-        (["recall", "when is the lamp checked", "--max-tokens", "100"], 0),
-        (["recall", "lamp", "--json"], 0),
         (["add", ""], 2),
         (["add", "x", "--supersedes", "999"], 1),
         (["add", "my password is hunter2hunter2, token ghp_abcdefghijklmnopqrstuvwxyz0123456789"], 1),
     ],
 )
-async def test_a_command_prints_the_same_with_an_engine_and_without(
+def test_what_is_not_added_is_told_the_same_with_an_engine_and_without(
     server: Servers, words: list[str], code: int
 ) -> None:
-    async with server("--engine", "off") as client:
-        await call(client, "memory_store", content=LONG, type="decision", project="harbour")
-    here = run(server, "--engine", "off", *words, code=code)
+    alone = ran(server, warm.program(*given(server), "--engine", "off", *words), code)
     assert not engines(server)
-    there = run(server, *words, code=code)
-    assert (there.stdout, there.stderr) == (here.stdout, here.stderr)
+    answered = run(server, *words, code=code)
+    assert (answered.stdout, answered.stderr) == (alone.stdout, alone.stderr)
 
 
-@pytest.mark.parametrize(
-    ("words", "code"),
-    [
-        (["list"], 0),
-        (["list", "--json", "--type", "decision"], 0),
-        (["show", "m1"], 0),
-        (["show", "m99"], 1),
-        (["facts"], 0),
-        (["log"], 0),
-    ],
-)
-async def test_a_glance_asks_an_engine_that_runs_and_starts_none(
-    server: Servers, words: list[str], code: int
+@pytest.mark.parametrize(("words", "code"), GLANCES)
+def test_a_glance_asks_an_engine_that_runs_and_starts_none(
+    harbour: Harbour, words: list[str], code: int
 ) -> None:
-    async with server("--engine", "off") as client:
-        await call(client, "memory_store", content=LONG, type="decision", project="harbour")
-        await call(client, "write_memory", key="lamp.colour", value="green")
-    alone = run(server, *words, code=code)
-    assert not engines(server)
-    async with server() as client:
-        await call(client, "memory_stats")
-        with_engine = run(server, *words, code=code)
-        tracing = [sys.executable, "-X", "importtime", *command(server, *words)[1:]]
-        trace = subprocess.run(
-            tracing, env={**os.environ, **server.env}, cwd=server.folder, capture_output=True, check=False
-        )
-    assert (with_engine.stdout, with_engine.stderr) == (alone.stdout, alone.stderr)
-    assert b"memory_server.front.command" in trace.stderr
-    assert b"memory_server.cli" not in trace.stderr
+    alone, server = harbour.alone[tuple(words)], harbour.server
+    if not engines(server):
+        run(server, "search", "lamp")
+    tracing = [sys.executable, "-X", "importtime", *command(server, *words)[1:]]
+    answered = ran(server, tracing, code)
+    lines = answered.stderr.splitlines(keepends=True)
+    trace = [line for line in lines if line.startswith("import time:")]
+    assert (answered.stdout, "".join(line for line in lines if line not in trace)) == (
+        alone.stdout,
+        alone.stderr,
+    )
+    assert "memory_server.front.command" in "".join(trace)
+    assert "memory_server.cli" not in "".join(trace)
 
 
 @pytest.mark.parametrize("no_color", ["", "1"])

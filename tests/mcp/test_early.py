@@ -39,7 +39,7 @@ ONLY_EARLY = """
 import os, sys, threading
 from memory_server.flags import of_server
 from memory_server.front import main
-main.GREETING = 0.0
+main.GREETING, main.GRACE = 0.0, 0.2
 front = main.begun(of_server(sys.argv[1:]), os.environ)
 heavy = ("mcp", "pydantic", "numpy", "apsw", "logging", "asyncio", "dataclasses", "pathlib", "inspect")
 assert not [name for name in heavy if name in sys.modules]
@@ -48,7 +48,7 @@ if front is not None:
     front.leave = ended.set
     ended.wait()
 """
-"""Answers early, and then no server comes."""
+"""Answers early, and then no server comes: so a shorter GRACE keeps nothing back."""
 
 LISTS = ("tools/list", "prompts/list", "resources/templates/list", "resources/list")
 HANDSHAKE = [
