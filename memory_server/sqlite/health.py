@@ -90,6 +90,8 @@ class Health:
         """Yield a line for each row and column of a table that a person should mend. The id of a row may itself be
         unreadable.
         """
+        if self.tx.value(f"SELECT 1 FROM {table.name} LIMIT 1") is None:
+            return
         named = f"CAST({table.id} AS BLOB)"
         for column in table.texts:
             texts = f'SELECT {named}, CAST("{column}" AS BLOB) FROM {table.name}'

@@ -52,9 +52,20 @@ def module_server(
     return Servers(tmp_path_factory.mktemp("server"), {**user_folders, "PYTHONPATH": str(ROOT)}, store)
 
 
-@pytest.fixture(scope="module", params=ERAS)
+IN_ONE_ERA = ("test_facts.py", "test_memories.py", "test_short_term.py")
+"""Files with many tests of what tools do with arguments, which is the same in each era. The tests of graph, search,
+turns and long-term memories run in both, and so do those of schemas, which call each tool."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "client" in metafunc.fixturenames:
+        eras = ERAS[:1] if metafunc.definition.path.name in IN_ONE_ERA else ERAS
+        metafunc.parametrize("client", eras, indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module")
 async def client(request: pytest.FixtureRequest, module_server: Servers) -> AsyncIterator[Client]:
-    """A client of a running server, one in each era."""
+    """A client of a running server, in one era or one in each."""
     async with module_server(mode=request.param) as client:
         yield client
 
