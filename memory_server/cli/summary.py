@@ -3,6 +3,7 @@
 from memory_server.language.text import visible
 from memory_server.transfer.counts import KINDS, of_kind
 from memory_server.transfer.importing import Imported
+from memory_server.transfer.taking import kept
 from memory_server.transfer.taking.run import Outcome
 
 SHOWN = 20
@@ -27,6 +28,7 @@ def answer(parts: list[tuple[str, str, Imported]], dry_run: bool) -> dict[str, o
                 "refused_items": [
                     {"where": visible(refusal.where), "why": visible(refusal.why)} for refusal in done.refused
                 ],
+                "rules": {visible(name): state for name, state in done.rules.items()},
                 "conflicts": [visible(conflict) for conflict in done.conflicts],
             }
             for path, form, done in parts
@@ -46,9 +48,19 @@ def told(path: str, form: str, done: Imported, dry_run: bool) -> str:
         lines.append(f"  what you correct here is written back to {files}; --no-write-back ends that")
     if not done.counts:
         lines.append("  it is empty")
+    lines += _list("rules", [_rule(name, state) for name, state in done.rules.items()])
     lines += _list("not taken over", [f"{refusal.where}: {refusal.why}" for refusal in done.refused])
     lines += _list("conflicts", list(done.conflicts))
     return "\n".join(map(visible, lines))
+
+
+def _rule(name: str, state: str) -> str:
+    match state:
+        case "unconfirmed":
+            return f"`{name}` only says, until you confirm it: `memory-server rules confirm '{name}'`"
+        case kept.NO_EFFECT:
+            return f"`{name}` came without its effect, so it does nothing; `memory-server rules add` makes a rule"
+    return f"`{name}`: {state}"
 
 
 def _list(title: str, items: list[str]) -> list[str]:

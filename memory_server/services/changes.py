@@ -75,7 +75,8 @@ class ChangeService:
 
         Raises:
             NotFound: one is not there, or no more.
-            Conflict: a thing has been changed again since, or its name or its id is taken.
+            Conflict: a thing has been changed again since, or its name or its id is taken, or it is a rule that only a
+                person changes.
         """
         with self.database.write() as tx:
             chosen = {id: _get(tx, id) for id in dict.fromkeys(ids)}
@@ -167,6 +168,7 @@ def _unchange(tx: WriteTx, id: ChangeId, chosen: Mapping[ChangeId, Change], call
             if step.draft is not None:
                 _part(tx, first.memory_id, step, caller)
     elif first.long_term_id is not None:
+        deleting.refuse_models(tx, [first.long_term_id], caller)
         tx.long_term.replace(first.long_term_id, first.as_change())
     tx.changes.delete([step.id for step in steps])
     return ids

@@ -1,12 +1,14 @@
 """Deletes items of any kind, brings them back, and erases them for good."""
 
-from memory_server.domain import forgetting, rights
+from collections.abc import Sequence
+
+from memory_server.domain import forgetting, rights, trust
 from memory_server.domain.caller import Caller
 from memory_server.domain.forgetting import Forgotten, Kind
-from memory_server.errors import Conflict, Mend, NotFound
+from memory_server.errors import Conflict, Hint, Mend, NotFound
 from memory_server.storage.database import Database
 from memory_server.storage.trash import Trashed
-from memory_server.storage.tx import WriteTx
+from memory_server.storage.tx import Tx, WriteTx
 
 _NAMES = {
     Kind.MEMORY: ("memory", Mend.FIND_MEMORY),
@@ -37,6 +39,17 @@ def delete(database: Database, kind: Kind, id: int, purge: bool, caller: Caller)
             return forgetting.not_erased(deleted[0].deleted_at)
         tx.trash.erase([trashed.id for trashed in deleted])
     return forgetting.erased(1, database.files.drop_copies())
+
+
+def refuse_models(tx: Tx, memories: Sequence[int], caller: Caller) -> None:
+    """Raise Conflict where somebody other than a person would change a rule that a person has confirmed."""
+    if trust.is_person(caller.stamp):
+        return
+    for name in tx.rules.confirmed(memories).values():
+        raise Conflict(
+            f"A person has confirmed the rule `{name}`: only a person changes it. Nothing was changed.",
+            Hint(Mend.SWITCH_RULE, {"name": name}),
+        )
 
 
 def restore(tx: WriteTx, kind: Kind, id: int) -> None:

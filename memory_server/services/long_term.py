@@ -180,7 +180,7 @@ class LongTermService:
         with self.database.write() as tx:
             where = _home(tx, conversation, name, caller)
             before = _get(tx, where, name)
-            _refuse_models(tx, before, caller)
+            deleting.refuse_models(tx, [before.id], caller)
             if change.prompt is not None:
                 stamp = trust.joined(caller.stamp(change.prompt), [before.origin])
                 change = replace(change, origin=stamp)
@@ -201,7 +201,7 @@ class LongTermService:
             deleted = _in_trash(tx, where, name)
             if not (purge and deleted) or _find(tx, where, name):
                 memory = _get(tx, where, name)
-                _refuse_models(tx, memory, caller)
+                deleting.refuse_models(tx, [memory.id], caller)
                 tx.trash.put(Kind.LONG_TERM, [memory.id], caller)
             if not purge:
                 return forgetting.deleted(1, tx.now)
@@ -414,16 +414,6 @@ def _not_judged(judged: Judged, outcomes: Sequence[tuple[Watch, Outcome]]) -> li
         for watch in judged.watched
         if rests(watch, judged.now)
     ]
-
-
-def _refuse_models(tx: Tx, memory: LongTermMemory, caller: Caller) -> None:
-    """Raise Conflict where somebody other than a person would change a rule that a person has confirmed."""
-    rule = tx.rules.find(memory.id)
-    if rule is not None and rule.confirmed_at and not trust.is_person(caller.stamp):
-        raise Conflict(
-            f"A person has confirmed the rule `{memory.name}`: only a person changes it. Nothing was changed.",
-            Hint(Mend.SWITCH_RULE, {"name": memory.name}),
-        )
 
 
 def _read(context: str | None) -> list[str]:

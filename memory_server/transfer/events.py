@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from memory_server.domain import trust
 from memory_server.domain.caller import Caller
 from memory_server.domain.change import Kind as Changeable
 from memory_server.domain.change import handle
@@ -111,7 +112,7 @@ def record(tx: WriteTx, event: int, steps: Sequence[Step]) -> None:
 def undo(tx: WriteTx, event: Event, caller: Caller) -> list[str]:
     """Take back what an event has done; return the handles of what stays, because it has been changed since."""
     steps = tx.events.steps(event.id)
-    staying = _changed_since(tx, event, steps)
+    staying = _changed_since(tx, event, steps) | _confirmed(tx, steps, caller)
     names = _named(tx, staying)
     going: dict[str, list[Step]] = defaultdict(list)
     for step in steps:
@@ -200,6 +201,12 @@ def _changed_since(tx: Tx, event: Event, steps: Sequence[Step]) -> set[tuple[str
         },
     )
     return staying | {("memory", id) for id, _ in rows}
+
+
+def _confirmed(tx: Tx, steps: Sequence[Step], caller: Caller) -> set[tuple[str, int]]:
+    """Return the rules that a person has confirmed, where no person undoes."""
+    ids = [step.item for step in steps if step.kind == "long_term"]
+    return set() if trust.is_person(caller.stamp) else {("long_term", id) for id in tx.rules.confirmed(ids)}
 
 
 def _named(tx: Tx, things: Iterable[tuple[str, int]]) -> list[str]:

@@ -9,7 +9,7 @@ from memory_server.domain.choice import Choice, Chosen
 from memory_server.domain.event import Did, Step
 from memory_server.domain.forgetting import Kind as Trashable
 from memory_server.importing import own
-from memory_server.services import projects
+from memory_server.services import deleting, projects
 from memory_server.storage.database import Database
 from memory_server.transfer import events, facts, origins
 
@@ -25,8 +25,14 @@ class ForgetManyService:
             return tx.choosing.select(replace(choice, project=lookup(tx).only))
 
     def forget(self, choice: Choice, things: Sequence[Chosen], caller: Caller) -> int:
-        """Delete these things in one transaction; return the number of the event that did."""
+        """Delete these things in one transaction; return the number of the event that did.
+
+        Raises:
+            Conflict: a rule is among them that only a person deletes.
+        """
         with self.database.write() as tx:
+            rules = [chosen.id for chosen in things if chosen.kind is Kind.LONG_TERM]
+            deleting.refuse_models(tx, rules, caller)
             id = tx.events.insert("forgot", str(choice), "", tx.now, caller)
             if choice.source or choice.path:  # an import is forgotten, and nothing in it corrected
                 origins.let_be(tx, [chosen.id for chosen in things if chosen.kind is Kind.MEMORY])

@@ -62,7 +62,8 @@ class Imported:
     """The number of records by kind and outcome; and what was refused or conflicts, with a text for each.
 
     `event` is the number under which it is undone; None where it has changed nothing. `is_damaged`: a part of the
-    source cannot be read. `followed`: files to which corrections are written back.
+    source cannot be read. `followed`: files to which corrections are written back. `rules` are the states of the rules
+    that were written, by name.
     """
 
     counts: dict[str, Counter[Outcome]] = field(default_factory=dict)
@@ -71,6 +72,7 @@ class Imported:
     event: int | None = None
     is_damaged: bool = False
     followed: int = 0
+    rules: dict[str, str] = field(default_factory=dict)
 
     def count(self, kind: str, outcome: Outcome, number: int = 1) -> None:
         self.counts.setdefault(kind, Counter())[outcome] += number
@@ -118,7 +120,7 @@ class ImportService:
         except MemoryServerError as error:
             raise broken_off(error, imported.written, Mend.IMPORT_AGAIN) from error
         self.queue.wake()
-        imported.event = run.event
+        imported.event, imported.rules = run.event, run.rules
         return imported
 
     def _passes(self, record: Record, source: str, imported: Imported) -> bool:
@@ -252,6 +254,7 @@ def _secret(record: Record) -> str | None:
             return find_secret(
                 record.conversation, record.name, record.prompt, record.trigger,
                 record.created_context, record.updated_context,
+                *((*record.rule.holds, *record.rule.passes) if record.rule is not None else ()),
             )  # fmt: skip
         case ProjectRecord():
             return find_secret(record.name, record.folder, *(key for _, key in record.keys))

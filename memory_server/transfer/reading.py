@@ -30,6 +30,7 @@ from memory_server.transfer.shapes import (
     EDGE,
     LONG_TERM,
     MEMORY,
+    RULE,
     SHORT_TERM,
     TABLES,
     TURN,
@@ -207,12 +208,14 @@ def long_term(
     )
     ids = [row[0] for row in rows]
     wakes = _parts(tx, WAKE, "memory_id", ids, "at, id")
+    rules = _parts(tx, RULE, "memory_id", ids, "id")
     sources = origins.of_items(tx, "long_term", ids)
     for memory_id, conversation_name, *values in rows:
         yield LONG_TERM.make(
             values,
             conversation=conversation_name,
             wakes=wakes.get(memory_id, ()),
+            rule=next(iter(rules.get(memory_id, ())), None),
             origins=sources[memory_id].origins,
         )
 

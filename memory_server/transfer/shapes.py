@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final, Generic, TypeVar
 
+from memory_server.domain.effect import Effect
 from memory_server.domain.exchange.records import (
     Capture,
     ConversationRecord,
@@ -15,6 +16,7 @@ from memory_server.domain.exchange.records import (
     MemoryRecord,
     ProjectRecord,
     QuestionRecord,
+    RuleRecord,
     ShortTermRecord,
     TurnRecord,
     UseRecord,
@@ -29,6 +31,10 @@ Made = TypeVar("Made")
 
 _READ: Final[Mapping[str, Callable[[Any], Any]]] = {
     "metadata": lambda text: plain(text, {}),
+    "effect": Effect,
+    "holds": lambda text: tuple(map(str, plain(text, []))),
+    "off": bool,
+    "passes": lambda text: tuple(map(str, plain(text, []))),
     "slow": int,
     "tags": lambda text: tuple(plain(text, [])),
     "value": value_of,
@@ -90,6 +96,7 @@ CONVERSATION: Final = _shape(ConversationRecord, "conversations")
 SHORT_TERM: Final = _shape(ShortTermRecord, "short_term_memories")
 LONG_TERM: Final = _shape(LongTermRecord, "long_term_memories")
 WAKE: Final = _shape(WakeRecord, "wakes")
+RULE: Final = _shape(RuleRecord, "rules")
 PROJECT: Final = _shape(ProjectRecord, "projects")
 CAPTURE: Final = _shape(Capture, "hook_captures")
 USE: Final = _shape(UseRecord, "memory_uses")

@@ -11,6 +11,7 @@ from memory_server.domain.exchange.records import (
     Item,
     LongTermRecord,
     MemoryRecord,
+    RuleRecord,
     ShortTermRecord,
     TurnRecord,
     number_of,
@@ -23,6 +24,7 @@ from memory_server.transfer.shapes import (
     EDGE,
     LONG_TERM,
     MEMORY,
+    RULE,
     SHORT_TERM,
     TABLES,
     TURN,
@@ -131,7 +133,15 @@ def put_long_term(tx: WriteTx, record: LongTermRecord) -> int:
         WAKE.insertion("memory_id"),
         ({"memory_id": id, **WAKE.values(wake)} for wake in record.wakes),
     )
+    _write_rule(tx, id, record.rule)
     return id
+
+
+def _write_rule(tx: WriteTx, id: int, rule: RuleRecord | None) -> None:
+    """Make a long-term memory this rule, or none. An SQL trigger has taken the confirmation off changed words."""
+    tx.statements.send("DELETE FROM rules WHERE memory_id = :id", {"id": id})
+    if rule is not None:
+        tx.statements.send(RULE.insertion("memory_id"), {"memory_id": id, **RULE.values(rule)})
 
 
 def long_term_id(tx: Tx, conversation: str, name: str) -> int | None:

@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_server.domain.effect import Effect
 from memory_server.domain.exchange import reconcile
 from memory_server.domain.exchange.records import (
     Earlier,
@@ -12,6 +13,7 @@ from memory_server.domain.exchange.records import (
     LongTermRecord,
     MemoryRecord,
     Origin,
+    RuleRecord,
     ShortTermRecord,
     WakeRecord,
 )
@@ -135,6 +137,13 @@ def test_two_versions_of_a_short_term_memory(one: ShortTermRecord, other: ShortT
         assert result.keywords == (one.keywords or other.keywords)
 
 
+rules = st.builds(
+    RuleRecord,
+    effect=st.sampled_from(list(Effect)),
+    holds=st.lists(words, max_size=1).map(tuple),
+    confirmed_at=st.none() | moments,
+    off=st.booleans(),
+)
 prompts = st.builds(
     LongTermRecord,
     conversation=st.just("c"),
@@ -147,6 +156,7 @@ prompts = st.builds(
     wakes=st.lists(st.builds(WakeRecord, moments, words), max_size=2, unique=True).map(
         lambda found: tuple(sorted(found, key=lambda each: (each.at, each.why)))
     ),
+    rule=st.none() | rules,
 )
 
 
@@ -155,3 +165,8 @@ def test_two_versions_of_a_long_term_memory(one: LongTermRecord, other: LongTerm
     result = reconcile.long_term(one, other)
     assert result == reconcile.long_term(other, one)
     assert reconcile.long_term(result, other) == result
+    if (one.prompt, one.trigger) == (other.prompt, other.trigger):
+        sides = (one, other)
+        assert (result.rule is None) is (one.rule is None and other.rule is None)
+        assert result.is_confirmed is any(side.is_confirmed for side in sides)
+        assert result.rule is None or result.rule.off is all(side.rule.off for side in sides if side.rule)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import subprocess
 from typing import Any
 
@@ -16,7 +15,7 @@ from memory_server.domain.long_term import LongTermDraft
 from memory_server.hook import journal
 from memory_server.hook.main import LATE
 from memory_server.settings import Settings
-from tests import warm
+from tests import terminal, warm
 from tests.conftest import Servers, call, until
 from tests.engine.test_hooks import hook
 
@@ -28,28 +27,10 @@ EXAMPLES = {"holds": ["git push origin main"], "passes": ["git push origin featu
 
 def typed(server: Servers, *arguments: str) -> str:
     """What a command prints that a person types; it must end with 0."""
-    master, slave = pty.openpty()
-    try:
-        done = subprocess.run(
-            warm.cold(*arguments, "--db", server.given, "--embedder", "hashing"),
-            env={**os.environ, **server.env, "COLUMNS": "200"}, cwd=server.folder,
-            stdin=slave, stdout=slave, stderr=slave,
-            timeout=60, check=False,
-        )  # fmt: skip
-        os.close(slave)
-        printed = b""
-        while True:
-            try:
-                part = os.read(master, 65_536)
-            except OSError:
-                break
-            if not part:
-                break
-            printed += part
-    finally:
-        os.close(master)
-    assert done.returncode == 0, printed.decode()
-    return printed.decode()
+    words = (*arguments, "--db", server.given, "--embedder", "hashing")
+    printed, code = terminal.typed(*words, env={**os.environ, **server.env}, folder=server.folder)
+    assert code == 0, printed
+    return printed
 
 
 def before(
@@ -191,6 +172,33 @@ async def test_what_cannot_be_judged_asks_and_without_a_rule_nothing_is_said(ser
         answer = before(server, "ls", "--engine", "off")
         assert answer["permissionDecision"] == "ask"
         assert "could not be judged" in answer["permissionDecisionReason"]
+
+
+async def test_settings_before_the_verb_are_those_of_the_hook(server: Servers) -> None:
+    async with server() as client:
+        await call(client, "memory_stats")
+        put(server, Effect.DENY)
+        event = {"session_id": "s1", "tool_name": "Bash", "tool_input": {"command": "git push origin main"}}
+        flags = ["--db", server.given, "--embedder", "hashing"]
+        for words in ([*flags, "hook", "PreToolUse"], ["hook", *flags, "PreToolUse", "--client", "claude"]):
+            done = subprocess.run(
+                warm.cold(*words), input=json.dumps(event).encode(), env={**os.environ, **server.env},
+                cwd=server.folder, capture_output=True, timeout=60, check=True,
+            )  # fmt: skip
+            answer = json.loads(done.stdout)["hookSpecificOutput"]
+            assert answer["permissionDecision"] == "deny", done.stderr
+
+
+async def test_what_the_engine_cannot_be_told_asks(server: Servers) -> None:
+    async with server() as client:
+        await call(client, "memory_stats")
+        put(server, Effect.DENY)
+        done = subprocess.run(
+            warm.cold("hook", "PreToolUse", "--db", server.given, "--embedder", "hashing"),
+            input=b'{"tool_name": "Bash", "tool_input": {"command": "\xff"}}', env={**os.environ, **server.env},
+            cwd=server.folder, capture_output=True, timeout=60, check=True,
+        )  # fmt: skip
+        assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "ask"
 
 
 async def test_a_rule_that_fails_asks(server: Servers) -> None:

@@ -85,6 +85,8 @@ UPDATE facts SET value = '"changed by hand"' WHERE key = 'current.task' AND scop
 INSERT INTO turns (message, summary, project) VALUES ('写在手上', '手写的轮次', 'ledger');
 INSERT INTO short_term_memories (conversation_id, text)
 SELECT id, 'user: written by hand' FROM conversations WHERE name = 'c';
+INSERT INTO rules (memory_id, effect, holds, passes, off)
+SELECT id, 'deny', '["git push origin main"]', '["git push origin 特性"]', 1 FROM long_term_memories WHERE name = 'n';
 INSERT INTO projects (name, folder) VALUES ('empty', '/srv/empty');
 INSERT INTO project_keys (kind, key, project_id)
 SELECT 'remote', 'git.example/ledger', id FROM projects WHERE name = 'ledger';

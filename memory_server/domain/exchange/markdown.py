@@ -65,6 +65,7 @@ def pages(records: Iterable[Record]) -> Iterator[tuple[str, str]]:
                 _page(by_project, record.project).add("Turns", moment, line)
             case LongTermRecord():
                 line = f"- **{record.name}**: {_indented(record.prompt)}\n  when `{' '.join(record.trigger.split())}`"
+                line += "" if record.rule is None else f"; rule: {record.rule.state}"
                 _page(by_project, _project(record.conversation)).add("Prompts", record.created_at, line)
             case ShortTermRecord():
                 line = f"- {_day(record.said_at)} {_indented(record.text)}"

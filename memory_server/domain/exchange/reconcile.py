@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from typing import TypeVar
 
 from memory_server.domain import trust
+from memory_server.domain.effect import Effect
 from memory_server.domain.exchange.records import (
     ConversationRecord,
     Earlier,
@@ -19,6 +20,7 @@ from memory_server.domain.exchange.records import (
     MemoryRecord,
     Origin,
     QuestionRecord,
+    RuleRecord,
     ShortTermRecord,
     TurnRecord,
     UseRecord,
@@ -90,8 +92,9 @@ def short_term(left: ShortTermRecord, right: ShortTermRecord) -> ShortTermRecord
 
 
 def long_term(left: LongTermRecord, right: LongTermRecord) -> LongTermRecord:
-    """The version changed last, with the wakes of both."""
+    """The version changed last, with the wakes of both; where both say the same, the rule of either."""
     newer = max(left, right, key=_prompted)
+    is_same = (left.prompt, left.trigger) == (right.prompt, right.trigger)
     changed, created_at = _prompted(newer)[0], min(left.created_at, right.created_at)
     wakes = {*left.wakes, *right.wakes}
     return replace(
@@ -102,8 +105,23 @@ def long_term(left: LongTermRecord, right: LongTermRecord) -> LongTermRecord:
         fired_at=_later(left.fired_at, right.fired_at),
         fired_count=max(left.fired_count, right.fired_count),
         wakes=tuple(sorted(wakes, key=lambda wake: (wake.at, text_of(asdict(wake))))),
+        rule=_rule(left.rule, right.rule) if is_same else newer.rule,
         origins=_origins(left.origins, right.origins),
     )
+
+
+def _rule(left: RuleRecord | None, right: RuleRecord | None) -> RuleRecord | None:
+    """The rule that a person has confirmed, then the stronger one. It is off only where both are."""
+    rules = [rule for rule in (left, right) if rule is not None]
+    if not rules:
+        return None
+    strongest = max(rules, key=_strength)
+    return replace(strongest, off=all(rule.off for rule in rules))
+
+
+def _strength(rule: RuleRecord) -> tuple[object, ...]:
+    place = tuple(Effect).index(rule.effect)
+    return rule.confirmed_at is not None, place, rule.confirmed_at or "", rule.holds, rule.passes
 
 
 def edges(left: EdgeRecord, right: EdgeRecord) -> EdgeRecord:
@@ -229,8 +247,9 @@ def _change(memory: MemoryRecord) -> tuple[str, ...]:
 def _prompted(memory: LongTermRecord) -> tuple[str, str]:
     """The sort key of a long-term memory: the moment of its last change, then its other fields as text."""
     content = replace(
-        memory, id="", created_at="", updated_at=None, fired_at=None, fired_count=0, wakes=(), origins=()
-    )
+        memory, id="", created_at="", updated_at=None, fired_at=None, fired_count=0, wakes=(), rule=None,
+        origins=(),
+    )  # fmt: skip
     return memory.changed_at, text_of(asdict(content))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from memory_server.domain.effect import Effect
 from memory_server.domain.embedding import Space
 from memory_server.domain.trust import UNKNOWN
 
@@ -279,6 +280,22 @@ class WakeRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class RuleRecord:
+    """The part of a long-term memory that makes it a rule. Until a person has confirmed it, it only says its words."""
+
+    effect: Effect
+    holds: tuple[str, ...] = ()
+    passes: tuple[str, ...] = ()
+    confirmed_at: str | None = None
+    off: bool = False
+
+    @property
+    def state(self) -> str:
+        """`off`, `unconfirmed`, or the effect that it has."""
+        return "off" if self.off else self.effect.value if self.confirmed_at else "unconfirmed"
+
+
+@dataclass(frozen=True, slots=True)
 class LongTermRecord:
     """A long-term memory with its trigger: known by its conversation and its name."""
 
@@ -302,6 +319,7 @@ class LongTermRecord:
     cooldown: int = 0
     origin: str = UNKNOWN
     wakes: tuple[WakeRecord, ...] = ()
+    rule: RuleRecord | None = None
     id: str = ""
     origins: tuple[Origin, ...] = ()
     kind: Literal["long_term"] = "long_term"
@@ -310,6 +328,11 @@ class LongTermRecord:
     def changed_at(self) -> str:
         """The moment at which its prompt or its trigger was written last."""
         return max(self.updated_at or "", self.created_at)
+
+    @property
+    def is_confirmed(self) -> bool:
+        """True for a rule that a person has confirmed."""
+        return self.rule is not None and self.rule.confirmed_at is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,18 @@ class Rules:
         )
         return None if row is None else _rule(row)
 
+    def confirmed(self, memories: Sequence[int]) -> dict[int, str]:
+        """Return those of some memories that are rules which a person has confirmed: their names by id."""
+        rows = self.tx.rows(
+            """
+            SELECT m.id, m.name
+            FROM rules AS r JOIN long_term_memories AS m ON m.id = r.memory_id
+            WHERE r.confirmed_at IS NOT NULL AND m.id IN (SELECT value FROM json_each(:ids))
+            """,
+            {"ids": self.tx.array(memories)},
+        )
+        return dict(rows)
+
     def stand(self) -> bool:
         """Return True if some rule is not off."""
         return self.tx.row("SELECT 1 FROM rules WHERE NOT off LIMIT 1") is not None

@@ -6,12 +6,23 @@ from dataclasses import replace
 from memory_server.domain.caller import OWNED
 from memory_server.domain.event import Did
 from memory_server.domain.exchange import reconcile
-from memory_server.domain.exchange.records import EdgeRecord, FactRecord, FactStep, LongTermRecord, Origin
+from memory_server.domain.exchange.records import (
+    EdgeRecord,
+    FactRecord,
+    FactStep,
+    LongTermRecord,
+    Origin,
+    RuleRecord,
+)
 from memory_server.domain.forgetting import Kind
+from memory_server.domain.rules import reads_act
 from memory_server.storage.tx import Tx, WriteTx
 from memory_server.transfer import facts, origins, reading, writing
 from memory_server.transfer.taking import items
 from memory_server.transfer.taking.run import Outcome, Run, imported_by, texts_of
+
+NO_EFFECT = "no effect"
+"""The state of a rule whose source has left its effect out, as older programs do: it does nothing."""
 
 
 def take_edge(run: Run, tx: WriteTx, record: EdgeRecord) -> Outcome:
@@ -102,18 +113,24 @@ def take_long_term(run: Run, tx: WriteTx, record: LongTermRecord) -> Outcome:
     if local is None:
         if _deleted_here(run, tx, record):
             return Outcome.DELETED
+        record = replace(record, rule=_brought(run, record.rule))
         id = writing.put_long_term(tx, record)
+        _tell_rule(run, record)
         run.did(Did.ADDED, "long_term", id)
         origins.insert(tx, "long_term", id, record.origins, "" if run.own else run.place(record))
         return Outcome.ADDED
     if not run.own:
         return _follow_long_term(run, tx, local, record)
+    if not run.by_person and local.is_confirmed:
+        return _kept_from_others(run, local, record)
     if texts_of(local) != texts_of(record):
         run.conflicts.append(_two_of_a_name(record, "the one that was changed last stays"))
-    result = reconcile.long_term(local, record)
+    result = reconcile.long_term(local, replace(record, rule=_brought(run, record.rule)))
     if result == local:
         return Outcome.PRESENT
     id = writing.put_long_term(tx, result)
+    if result.rule != local.rule:
+        _tell_rule(run, result)
     run.did(Did.CHANGED, "long_term", id, local)
     origins.insert(tx, "long_term", id, result.origins)
     return Outcome.UPDATED
@@ -134,8 +151,28 @@ def _follow_long_term(run: Run, tx: WriteTx, local: LongTermRecord, record: Long
         updated_context=record.updated_context or local.updated_context,
         updated_at=tx.now,
         origin=record.origin,
+        rule=local.rule and replace(local.rule, confirmed_at=None),
     )
     return items.change(run, tx, row[0], local, record, changed)
+
+
+def _brought(run: Run, rule: RuleRecord | None) -> RuleRecord | None:
+    """Return a rule as it holds here: one that no person brings waits to be confirmed."""
+    return rule if rule is None or run.by_person else replace(rule, confirmed_at=None)
+
+
+def _tell_rule(run: Run, record: LongTermRecord) -> None:
+    """Remember the state of a rule that was written."""
+    if record.rule is not None or reads_act(record.trigger):
+        run.rules[record.name] = NO_EFFECT if record.rule is None else record.rule.state
+
+
+def _kept_from_others(run: Run, local: LongTermRecord, record: LongTermRecord) -> Outcome:
+    """Leave a rule as it is that a person has confirmed here: only a person changes it."""
+    if (*texts_of(local), local.rule) == (*texts_of(record), record.rule):
+        return Outcome.PRESENT
+    run.conflicts.append(_two_of_a_name(record, "the one here stays, which a person has confirmed as a rule"))
+    return Outcome.CHANGED_HERE
 
 
 def _two_of_a_name(record: LongTermRecord, outcome: str) -> str:

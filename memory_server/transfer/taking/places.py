@@ -22,6 +22,9 @@ def take_deletion(run: Run, tx: WriteTx, record: DeletedRecord) -> Outcome:
     local_id, changed_at = _found(run, tx, record)
     if local_id is None or changed_at > record.deleted_at:
         return Outcome.PRESENT
+    if record.item == "long_term" and not run.by_person and tx.rules.confirmed([local_id]):
+        run.conflicts.append(f"rule {record.id}: deleted there; a person has confirmed it here, so it stays")
+        return Outcome.CHANGED_HERE
     run.did(Did.ENDED, record.item, local_id)
     tx.trash.put(Kind(record.item), [local_id], run.filing.caller, record.deleted_at)
     return Outcome.UPDATED

@@ -54,9 +54,9 @@ class Run:
     """One import: what it knows of this file and of the source. `texts` are the memories here by what they say.
 
     `path` is the file or the folder. `present_ids` are the ids of the source with their kinds, `present_edges` the rows
-    of its edges. `edited` has, by the new id of an edited text, the id that it had before. `at` is the moment when the
-    import began, `steps` what it has done in the batch under way, `event` the row of its event, once it has changed
-    something.
+    of its edges. `edited` has, by the new id of an edited text, the id that it had before. `rules` are the states of
+    the rules that were written, by name. `at` is the moment when the import began, `steps` what it has done in the
+    batch under way, `event` the row of its event, once it has changed something.
     """
 
     source: str
@@ -72,6 +72,7 @@ class Run:
     renamed: dict[str, str] = field(default_factory=dict)
     settled: dict[str, str] = field(default_factory=dict)
     conflicts: list[str] = field(default_factory=list)
+    rules: dict[str, str] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     event: int | None = None
 
@@ -127,6 +128,11 @@ class Run:
     def place(self, record: Record) -> str:
         """Return the place at which a record stands in the source."""
         return getattr(record, "place", "") or self.path
+
+    @property
+    def by_person(self) -> bool:
+        """True if a person imports: what that person brings is confirmed with it."""
+        return trust.is_person(self.filing.caller.stamp)
 
     @property
     def own(self) -> bool:
