@@ -1,16 +1,15 @@
-"""Reads commands of a shell, and tells whether a note says how such a command is run here."""
+"""Tells whether a note says how a command of a shell is run here, by its form, its purpose and its kin."""
 
 import re
-import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from memory_server.language import commands as shell_commands
+from memory_server.language.commands import WrittenCommand
+
 MOST = 20
 """Commands of a line, and of a note, that are read."""
-
-LONGEST = 20_000
-"""Characters of a line that are read."""
 
 
 class Form(StrEnum):
@@ -53,38 +52,6 @@ class ShellCommand:
     def operands(self) -> tuple[str, ...]:
         return tuple(word for word in self.words[self.behind :] if not word.startswith("-"))
 
-
-_SEPARATORS = frozenset(["&&", "||", ";", "|", "&", "\n", "(", ")", "|&", ";;"])
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
-_PASSING = frozenset("timeout sudo env time nice nohup exec command stdbuf xvfb-run builtin then do".split())
-_PASSING_WITH_VALUE = frozenset(["timeout"])
-_RUNNERS = (
-    *(("uv", "run"), ("poetry", "run"), ("pdm", "run"), ("pipenv", "run"), ("hatch", "run"), ("rye", "run")),
-    *(
-        ("bundle", "exec"),
-        ("pnpm", "exec"),
-        ("pnpm", "dlx"),
-        ("yarn", "dlx"),
-        ("npm", "exec"),
-        ("npx",),
-        ("bunx",),
-    ),
-    *(
-        ("docker", "compose", "exec"),
-        ("docker", "compose", "run"),
-        ("docker", "exec"),
-        ("docker-compose", "exec"),
-    ),
-    *(
-        ("python", "-m"),
-        ("python3", "-m"),
-        ("py", "-m"),
-        ("coverage", "run", "-m"),
-        ("uvx",),
-        ("pipx", "run"),
-    ),
-)
-"""What runs another program, by its first words."""
 
 _WITH_VERB = frozenset(
     "git docker kubectl cargo go npm pnpm yarn bun uv terraform gh dotnet systemctl apt apt-get brew make just"
@@ -148,66 +115,32 @@ _TARGETS = {
 
 
 def commands(line: str) -> list[ShellCommand]:
-    """Read the commands of a line, in their order."""
-    return list(filter(None, map(_command, _simple(line[:LONGEST]))))[:MOST]
+    """Read the commands of a line that do the work, in their order."""
+    return list(filter(None, map(_command, shell_commands.read(line).written)))[:MOST]
 
 
-def _simple(line: str) -> Iterator[list[str]]:
-    """Yield the words of each simple command."""
-    reader = shlex.shlex(re.sub(r"\\\n", " ", line), posix=True, punctuation_chars="();<>|&\n")
-    reader.whitespace, reader.whitespace_split, reader.commenters = " \t\r", True, ""
-    words: list[str] = []
-    try:
-        for word in reader:
-            if word in _SEPARATORS or set(word) <= set("();|&\n"):
-                yield words
-                words = []
-            else:
-                words.append(word)
-    except ValueError:  # a quotation without an end
-        pass
-    yield words
-
-
-def _command(words: list[str]) -> ShellCommand | None:
-    words = list(_without_redirections(words))
-    first = 0
-    while first < len(words) and (words[first] in _PASSING or _ASSIGNMENT.match(words[first])):
-        has_value = words[first] in _PASSING_WITH_VALUE
-        first += 1
-        while first < len(words) - 1 and words[first].startswith("-"):
-            first += 1
-        first += has_value
-    assignments = [word for word in words[:first] if _ASSIGNMENT.match(word)]
-    words = [*assignments, *words[first:]]
-    at = len(assignments)
-    if at >= len(words) or words[at] in ("cd", "export", "source", ".", "set"):
+def _command(written: WrittenCommand) -> ShellCommand | None:
+    words = [*written.runner, *written.words]
+    at = len(written.runner)
+    if words[at] in ("cd", "export", "source", ".", "set"):
         return None
-    for runner in _RUNNERS:
-        names = tuple(word.rpartition("/")[2] for word in words[at : at + len(runner)])
-        if names == runner and len(words) > at + len(runner):
-            at += len(runner)
-            while at < len(words) - 1 and words[at].startswith("-"):
-                at += 1
-            at += runner[0].startswith("docker") and at < len(words) - 1
-            break
-    if words[at] in ("python", "python3") and len(words) > at + 2 and words[at + 1] == "-m":
-        at += 2
     name = words[at].rpartition("/")[2].replace("pip3", "pip")
     if name in ("python", "python3") and len(words) > at + 1 and words[at + 1].endswith("manage.py"):
         at, name = at + 1, "manage.py"
     behind, program = at + 1, name
-    if name in _WITH_VERB:
-        verb = next(
-            (p for p in range(at + 1, len(words)) if _is_verb(words[p]) and words[p - 1] not in _WITH_VALUE),
-            None,
-        )
-        if verb is not None and name in _SCRIPTS and words[verb] == "run" and verb + 1 < len(words):
-            verb += 1
-        if verb is not None:
-            behind, program = verb + 1, f"{name} {_SHORT.get(words[verb], words[verb])}"
+    verb = _verb(name, words, at) if name in _WITH_VERB else None
+    if verb is not None:
+        behind, program = verb + 1, f"{name} {_SHORT.get(words[verb], words[verb])}"
     purpose = _purpose(name, program.partition(" ")[2])
     return ShellCommand(tuple(words), program, purpose, _KIN_OF.get(name, ""), behind)
+
+
+def _verb(name: str, words: Sequence[str], at: int) -> int | None:
+    """Return the place of the verb of a program; of `npm run test` that is `test`."""
+    places = range(at + 1, len(words))
+    verb = next((p for p in places if _is_verb(words[p]) and words[p - 1] not in _WITH_VALUE), None)
+    is_script = verb is not None and name in _SCRIPTS and words[verb] == "run"
+    return verb + 1 if verb is not None and is_script and verb + 1 < len(words) else verb
 
 
 def _is_verb(word: str) -> bool:
@@ -224,17 +157,6 @@ def _purpose(name: str, verb: str) -> str:
         verb if name in ("make", "just", "task", "rake", "invoke", *_SCRIPTS) else re.sub(r"\.\w+$", "", name)
     )
     return next((purpose for purpose, pattern in _TARGETS.items() if pattern.fullmatch(target)), "")
-
-
-def _without_redirections(words: Sequence[str]) -> Iterator[str]:
-    skips = False
-    for word in words:
-        if skips:
-            skips = word in ("&",)
-        elif re.fullmatch(r"\d?[<>]+&?\d?", word):
-            skips = not word[-1].isdigit() or word.isdigit()
-        else:
-            yield word
 
 
 _MARKED = re.compile(r"`([^`\n]{2,200})`")

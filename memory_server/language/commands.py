@@ -47,11 +47,20 @@ class Invocation:
     writes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class WrittenCommand:
+    """A command as it is written: its own words, and behind its variables those that run it, such as `uv run`."""
+
+    runner: tuple[str, ...]
+    words: tuple[str, ...]
+
+
 @dataclass(slots=True)
 class LineReading:
-    """All that a line runs."""
+    """All that a line runs. `written` are the commands that do the work: of `uv run pytest` it is `pytest` alone."""
 
     commands: list[Invocation] = field(default_factory=list)
+    written: list[WrittenCommand] = field(default_factory=list)
     code: list[str] = field(default_factory=list)
     hidden: bool = False
 
@@ -72,6 +81,7 @@ class _Reader:
         self.folder = ""
         self.aliases: dict[str, list[str]] = {}
         self.files: dict[str, str] = {}
+        self.git_aliases: dict[str, list[str]] = {}
         self.exported: list[str] = []
 
     def line(self, text: str, variables: Mapping[str, str], depth: int) -> None:
@@ -112,8 +122,18 @@ class _Reader:
             self._eval(" ".join(words[1:]), depth)
             return
         self._remember(name, words[1:])
+        if programs.SHOWS.get(name, frozenset()).intersection(words):
+            return
         self._add(command, words)
-        if name in programs.SHELLS:
+        done = len(self.result.written)
+        self._run_inner(command, name, words, depth)
+        if len(self.result.written) == done:
+            runner = (*command.env, *command.runner)
+            self.result.written.append(WrittenCommand(runner, tuple(words)))
+
+    def _run_inner(self, command: Simple, name: str, words: list[str], depth: int) -> None:
+        """Read what a command runs, where it runs another one."""
+        if name.lower() in programs.SHELLS:
             self._shell(command, words[1:], depth)
         elif name in ("source", "."):
             self.result.hidden = self.result.hidden or bool(command.code)
@@ -122,18 +142,28 @@ class _Reader:
             self.line(" ".join(inner) or _input(command) or "", {}, depth + 1)
         elif name in programs.WITH_A_LINE:
             for flag, value in pairwise(words):
-                if flag in programs.LINE_FLAGS:
+                if flag in programs.WITH_A_LINE[name]:
                     self.line(value, {}, depth + 1)
         elif name in programs.CODE:
-            self._code(command, name, words)
+            self._code(command, name, words, depth)
         elif name == "find":
             self._find(command, words, depth)
         elif (body := self.files.get(words[0].removeprefix("./"))) is not None:
             self.line(body, {}, depth + 1)
         elif inner := invocations.wrapped(name, words):
-            self._wrapped(command, name, inner, depth)
+            self._wrapped(command, words, inner, depth)
+        elif name == "yarn" and words[1:2] == ["workspace"] and len(words) > 3:
+            self._run(Simple(env=command.env), ["yarn", *words[3:]], depth + 1)
+        elif name == "npm" and words[1:2] == ["run"] and len(words) > 2:
+            self._script(command, [word for word in words[2:] if word != "--"])
         elif name in programs.SCRIPTS and len(words) > 1 and words[1] not in programs.OF_PACKAGES:
-            self._run(Simple(env=command.env), words[1:], DEEPEST)
+            self._script(command, words[1:])
+
+    def _script(self, command: Simple, words: Sequence[str]) -> None:
+        """Read a script of the project as the program whose name it bears; it is written as a script."""
+        done = len(self.result.written)
+        self._run(Simple(env=command.env), list(words), DEEPEST)
+        del self.result.written[done:]
 
     def _remember(self, name: str, words: Sequence[str]) -> None:
         """Keep what a command changes for those behind it."""
@@ -147,19 +177,24 @@ class _Reader:
         elif name in ("export", "declare", "local", "readonly", "typeset"):
             self.exported += [word for word in words if "=" in word]
 
-    def _wrapped(self, command: Simple, name: str, inner: list[str], depth: int) -> None:
+    def _wrapped(self, command: Simple, words: Sequence[str], inner: list[str], depth: int) -> None:
         if len(inner) == 1 and " " in inner[0]:  # such as `npx -c "…"`, `watch "…"`
             self.line(inner[0], {}, depth + 1)
             return
-        env = list(command.env)
+        name, env = invocations.base(words[0]), list(command.env)
+        outer = [] if name in programs.PASSING else words[: len(words) - len(inner)]
+        runner = [*command.runner, *outer]
         while inner and name in ("env", "sudo") and _VARIABLE.match(inner[0]):
             env.append(inner.pop(0))
         if not inner or depth >= DEEPEST:
             return
+        if name in programs.OF_IMAGES and (program := invocations.image(words, inner)):
+            self._add(Simple(env=env), [program, *inner])
         if name in ("xargs", "parallel"):
-            self._run(Simple(env=env), [*inner, *_named(command.source), MANY], depth + 1)
+            self._run(Simple(env=env, runner=runner), [*inner, *_named(command.source), MANY], depth + 1)
         else:
-            self._run(Simple(env=env, source=command.source, text=command.text), inner, depth + 1)
+            ran = Simple(env=env, source=command.source, text=command.text, runner=runner)
+            self._run(ran, inner, depth + 1)
 
     def _eval(self, text: str, depth: int) -> None:
         """Read what `eval` runs. The output of a program is anything, unless it is known to set variables alone."""
@@ -172,7 +207,10 @@ class _Reader:
         """Read what a shell runs: the text behind `-c`, a file that the line has written, or what it reads."""
         for place, word in enumerate(words[:-1]):
             if word in programs.LINE_FLAGS or re.fullmatch(r"-[a-zA-Z]*c", word):
-                self._text(words[place + 1], words[place + 2 :], depth)
+                if word.startswith("/"):
+                    self.line(" ".join(words[place + 1 :]), {}, depth + 1)
+                else:
+                    self._text(words[place + 1], words[place + 2 :], depth)
                 return
         if command.code:
             self.result.hidden = True
@@ -198,7 +236,7 @@ class _Reader:
         everything = " ".join(arguments[1:])
         self.line(text, {**numbered, "@": everything, "*": everything}, depth + 1)
 
-    def _code(self, command: Simple, name: str, words: Sequence[str]) -> None:
+    def _code(self, command: Simple, name: str, words: Sequence[str], depth: int) -> None:
         """Keep the code that a program of another language runs, and the module or the file that it does."""
         flags, code = programs.CODE[name], self.result.code
         code += [value for flag, value in pairwise(words) if flag in flags]
@@ -207,7 +245,9 @@ class _Reader:
         elif command.text is not None:
             code.append(command.text)
         if "-m" in words[:-1] and name.startswith("py"):
-            self._run(Simple(env=command.env), list(words[words.index("-m") + 1 :]), DEEPEST)
+            place = words.index("-m") + 1
+            runner = [*command.runner, *words[:place]]
+            self._run(Simple(env=command.env, runner=runner), list(words[place:]), depth + 1)
         script = next((place for place, word in enumerate(words) if place and not word.startswith("-")), None)
         if script is not None and _SCRIPT.search(words[script]) and words[script - 1] not in flags:
             self._add(command, words[script:])
@@ -232,10 +272,16 @@ class _Reader:
         elif name == "cargo" and further and further[0].startswith("+"):
             further.pop(0)
         flags, plain, leads = invocations.parts(name, further)
+        if name in programs.OF_PROJECTS:
+            plain += [part for word in plain for part in invocations.targets(word)]
         plain += [text] if (text := _input(command)) and name not in programs.SHELLS else []
         leads = plain if name in programs.NO_SUB_COMMANDS else leads
         writes = [*invocations.written(name, further, plain), *command.writes]
-        reads = [*(plain if name in programs.READS else []), *command.reads]
+        reads = [*command.reads]
+        if name.lower() in programs.READS:
+            reads += [invocations.sent(word) if name == "curl" else word for word in plain]
+        if name in programs.READS_WHOLE:
+            reads += [f"{word}/**" for word in plain]
         names = invocations.names(words[0])
         for called, first in [
             (names, ()),
@@ -255,7 +301,7 @@ class _Reader:
 
     def _git(self, words: list[str]) -> list[str]:
         """Return the words of git without the flags before the sub-command, with the branches that a push reaches."""
-        aliases: dict[str, list[str]] = {}
+        aliases = self.git_aliases
         while words and words[0].startswith("-"):
             if words.pop(0) in programs.GIT_VALUED and words:
                 name, _, text = words.pop(0).partition("=")
@@ -269,6 +315,8 @@ class _Reader:
             self.line(" ".join(words)[1:], {}, 1)
         elif sub == "push":
             return [*words, *invocations.pushed(further, self.branch)]
+        elif sub == "config" and len(plain) > 1 and plain[0].startswith("alias."):
+            aliases[plain[0].removeprefix("alias.")] = plain[1].split()
         elif sub in ("checkout", "switch") and plain and "--" not in further:
             self.branch = plain[0]
         elif plain[:1] in (["foreach"], ["run"]):  # of `submodule` and `bisect`

@@ -28,6 +28,9 @@ def base(word: str) -> str:
 def names(word: str) -> tuple[str, ...]:
     """Return the names under which a program may be meant: `python3.12` is `python3` and `python`."""
     name = base(word)
+    for ending in (".sh", ".bash", "-cli"):
+        if name.endswith(ending) and name != ending:
+            return (name, name.removesuffix(ending))
     versioned = _VERSION.sub("", name)
     if versioned == name or _SCRIPT.search(name):
         return (name,)
@@ -40,6 +43,8 @@ def aliases(name: str, all_names: Sequence[str]) -> Iterator[tuple[str, Sequence
         if alias in programs.PROGRAMS:
             meant, *words = programs.PROGRAMS[alias]
             yield meant, words
+    if name.startswith("git-"):
+        yield "git", [name[4:]]
     for interpreter in _INTERPRETERS.get(name.rsplit(".", 1)[-1], ()):
         yield interpreter, [name]
 
@@ -110,17 +115,36 @@ def wrapped(name: str, words: Sequence[str]) -> list[str]:
     """Return the command that a program runs; none where it runs none. One word with blanks is a line of a shell."""
     full = list(words) if name in programs.WRAPPERS else [*programs.PROGRAMS.get(name, (name,)), *words[1:]]
     full[0] = name if name in programs.WRAPPERS else full[0]
-    places = [place for place, word in enumerate(full) if not word.startswith("-")][:3]
-    for length in range(len(places), 0, -1):
-        wrapper = programs.WRAPPERS.get(" ".join(full[place] for place in places[:length]))
-        if wrapper is None:
-            continue
-        if name in programs.RUNS_A_LINE:
-            for flag, value in pairwise(full):
-                if flag in programs.LINE_FLAGS:
-                    return [f"{value} "]
-        return behind(full[places[length - 1] + 1 :], wrapper)
+    for place, word in enumerate(full[:-1]):
+        if word in programs.RUNS_A_LINE.get(name, ()):
+            line = full[place + 1 :]
+            return line if len(line) > 1 and " " not in line[0] else [f"{line[0]} "]
+    plain = [place for place, word in enumerate(full) if not word.startswith("-")]
+    unvalued = [place for place in plain if place == 0 or not full[place - 1].startswith("-")]
+    for places in (plain[:3], unvalued[:3]):  # the value of a flag may stand before the sub-command
+        for length in range(len(places), 0, -1):
+            wrapper = programs.WRAPPERS.get(" ".join(full[place] for place in places[:length]))
+            if wrapper is not None:
+                return behind(full[places[length - 1] + 1 :], wrapper)
     return []
+
+
+def image(words: Sequence[str], inner: Sequence[str]) -> str | None:
+    """Return the program that an image is named after, of `docker run … IMAGE` and the words behind it."""
+    if "run" not in words or not inner or len(words) <= len(inner):
+        return None
+    return re.sub(r"[:@].*", "", words[len(words) - len(inner) - 1].rpartition("/")[2]) or None
+
+
+def targets(word: str) -> list[str]:
+    """Return the parts of a target: `core` and `publish` of `:core:publish`, `core/publish` or `core/+publish`."""
+    parts = [part for part in re.split(r"[:/+]", word) if part]
+    return parts if parts != [word] and len(parts) < 4 else []
+
+
+def sent(word: str) -> str:
+    """Return the file that an argument of curl sends: of `key=@file` the file."""
+    return word.partition("@")[2] if re.match(r"(?:\w+=)?@", word) else word
 
 
 def pushed(words: Sequence[str], branch: str | None) -> list[str]:
@@ -144,6 +168,7 @@ def pushed(words: Sequence[str], branch: str | None) -> list[str]:
 
 def written(name: str, words: Sequence[str], plain: Sequence[str]) -> Sequence[str]:
     """Return the files that a program writes, moves or deletes; `x/**` is all that lies in a folder."""
+    name = name.lower()
     if name in programs.WHOLE:
         return [*plain, *(f"{path}/**" for path in plain)]
     if name in programs.WRITES:

@@ -48,6 +48,8 @@ WRAPPERS: Final[dict[str, Wrapper]] = {
     "strace": Wrapper(_set("-e -o -p -s -P -u")),
     "ltrace": Wrapper(_set("-e -o -p -s")),
     "caffeinate": Wrapper(_set("-t -w")),
+    "xvfb-run": Wrapper(_set("-n -s -e -f -p -w --server-num --server-args --error-file")),
+    "coverage run": Wrapper(_set("--source --omit --include --rcfile --data-file --context")),
     "chroot": Wrapper(_set("--userspec --groups"), 1),
     "flock": Wrapper(_set("-w -E --wait --timeout"), 1),
     "watch": Wrapper(_set("-n --interval")),
@@ -109,6 +111,10 @@ WRAPPERS: Final[dict[str, Wrapper]] = {
     "nerdctl run": _IN_CONTAINER,
     "docker container exec": _IN_CONTAINER,
     "docker container run": _IN_CONTAINER,
+    "k3s": Wrapper(),
+    "microk8s": Wrapper(),
+    "minikube": Wrapper(_set("-p --profile")),
+    "nomad alloc exec": Wrapper(_set("-task"), 1),
     "kubectl exec": Wrapper(_set("-n --namespace -c --container --context"), 1),
     "oc exec": Wrapper(_set("-n --namespace -c --container"), 1),
     "vagrant ssh": Wrapper(skips=1),
@@ -119,15 +125,32 @@ WRAPPERS: Final[dict[str, Wrapper]] = {
 }
 """Programs that run the command behind them."""
 
+OF_IMAGES: Final = _set("docker podman nerdctl")
+"""Programs that run an image: the name of one is often that of the program in it, as `hashicorp/terraform`."""
+
+SHOWS: Final = {
+    **dict.fromkeys(("make", "gmake"), _set("-n --dry-run --just-print --recon")),
+    "just": _set("--show -s --dry-run -n --list -l --summary --evaluate"),
+    **dict.fromkeys(("task", "go-task"), _set("--summary --dry -n --list -l")),
+    "rake": _set("-n --dry-run -T -P --tasks"),
+}
+"""Programs that only show what they would do, with one of these flags."""
+
+PASSING: Final = _set(
+    "sudo doas env nohup setsid command builtin exec time nice ionice chrt taskset timeout gtimeout stdbuf"
+    " unbuffer caffeinate xvfb-run"
+)
+"""Those of them that change nothing of what the command is."""
+
 OF_TEXT: Final = {
     "ssh": _set("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B"),
 }
 """Programs that hand the words behind the first one to a shell elsewhere; their flags with a value."""
 
-SHELLS: Final = _set("sh bash zsh dash ksh ash fish rbash busybox pwsh powershell")
+SHELLS: Final = _set("sh bash zsh dash ksh ash fish rbash busybox pwsh powershell cmd")
 
 CODE: Final = {
-    **dict.fromkeys(("python", "python2", "python3", "pypy3", "ipython"), _set("-c")),
+    **dict.fromkeys(("python", "python2", "python3", "py", "pypy3", "ipython"), _set("-c")),
     **dict.fromkeys(("node", "nodejs", "bun", "tsx", "deno"), _set("-e -p --eval --print eval")),
     **dict.fromkeys(("perl", "ruby"), _set("-e -E -ne -pe -pie -i.bak")),
     "php": _set("-r"),
@@ -138,14 +161,20 @@ CODE: Final = {
 """Programs that run code in another language, and the flags before it. awk takes it first."""
 
 LINE_FLAGS: Final = _set(
-    "-c --command -lc -ic -ec -xc -euc -exc -lic -ilc -cl -euxc -Command -command -C --run --call"
+    "/c /C /k /K -c --command -lc -ic -ec -xc -euc -exc -lic -ilc -cl -euxc -Command -command -C --run --call"
 )
 """Flags before a line of a shell."""
 
-WITH_A_LINE: Final = _set("su runuser script")
-"""Programs that run the line behind such a flag."""
+WITH_A_LINE: Final = {
+    **dict.fromkeys(("su", "runuser", "script"), LINE_FLAGS),
+    "ansible": _set("-a --args"),
+}
+"""Programs that run the line behind a flag."""
 
-RUNS_A_LINE: Final = _set("npx npm nix-shell vagrant flock nix fly")
+RUNS_A_LINE: Final = {
+    **dict.fromkeys(("npx", "npm", "nix-shell", "vagrant", "flock", "nix", "fly"), LINE_FLAGS),
+    "env": _set("-S --split-string"),
+}
 """Programs that may do so instead of running the command behind them."""
 
 GIT_VALUED: Final = _set("-C -c --git-dir --work-tree --namespace --exec-path")
@@ -174,10 +203,14 @@ NO_SUB_COMMANDS: Final = _set(
     " iptables ufw nmap wipefs"
     " fdisk parted createdb dropdb dropuser pg_restore pg_dump mongorestore mongodump umount mount open code vim nano"
     " pytest jest vitest tox nox black ruff eslint prettier tsc go-migrate flyway liquibase alembic-cli"
+    " gradle gradlew mvn mvnw sbt ant lein rake grunt gulp invoke fastlane go-task"
     " source . export unset"
     " http https env printenv head tail less more"
 )
 """Programs whose first word is no more than the others."""
+
+OF_PROJECTS: Final = _set("gradle gradlew sbt kubectl oc k")
+"""Programs that may name a project or a kind before what they name: `:core:publish`, `core/publish`, `ns/prod`."""
 
 SAME: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
     "git": (
@@ -280,6 +313,8 @@ SUB_COMMANDS: Final[dict[str, dict[str, str]]] = {
     "pulumi": {"update": "up", "down": "destroy"},
     "serverless": {},
     "gh": {"repository": "repo"},
+    "rustup": {"remove": "uninstall"},
+    "yarn": {"run": ""},
     "hg": {"ci": "commit", "up": "update"},
     "svn": {"ci": "commit"},
     "supabase": {},
@@ -305,7 +340,11 @@ PROGRAMS: Final = {
     "aptitude": ("apt",),
     "ntl": ("netlify",),
     "tf": ("terraform",),
-    "netlify-cli": ("netlify",),
+    "go-task": ("task",),
+    "mamba": ("conda",),
+    "micromamba": ("conda",),
+    "aws-cdk": ("cdk",),
+    "aws-cli": ("aws",),
     "firebase-tools": ("firebase",),
 }
 """Programs that do what another one does, with the words behind its name."""
@@ -320,10 +359,12 @@ OF_PACKAGES: Final = _set(
     " import fetch prune"
 )
 
-WHOLE: Final = _set("rm unlink shred mv chmod chown chgrp trash rsync")
+WHOLE: Final = _set("rm unlink shred mv chmod chown chgrp trash rsync remove-item move-item del erase rd")
 """Programs that write, move or delete what they name with all that lies in it."""
 
-WRITES: Final = _set("rmdir truncate touch tee patch ln black")
+WRITES: Final = _set(
+    "rmdir truncate touch tee sponge patch ln black set-content add-content out-file clear-content new-item"
+)
 """Programs that write what they name."""
 
 WRITES_LAST: Final = _set("cp install scp")
@@ -356,9 +397,12 @@ READS: Final = _set(
     " hexdump base64 tac nl cp mv"
     " scp rsync source . tar zip diff jq yq open code vim vi nvim nano emacs view cmp fold rev tr paste"
     " column dotenv xargs"
-    " pbcopy curl gpg openssl age sops python node"
+    " pbcopy curl gpg openssl age sops python node type get-content gc select-string"
 )
 """Programs that read, or send, what they name."""
+
+READS_WHOLE: Final = _set("tar zip rsync scp")
+"""Programs that read a folder with all that lies in it."""
 
 SAYS: Final = _set("-m --message --title --body --notes --grep --search -F --subject -am --description")
 """Flags before words for people."""

@@ -37,6 +37,7 @@ class Simple:
     """A simple command. `source` is the command whose output it reads, `text` what it reads where the line says it.
 
     `reads` and `writes` are the files to which it is redirected, `code` the commands of its process substitutions.
+    `runner` are the words that run it, such as `uv run`.
     """
 
     words: list[str] = field(default_factory=list)
@@ -46,6 +47,7 @@ class Simple:
     text: str | None = None
     source: "Simple | None" = None
     code: list["Simple"] = field(default_factory=list)
+    runner: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

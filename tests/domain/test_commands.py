@@ -26,7 +26,8 @@ CASES = [
         ("echo 'git push' && make \\\n test", ["echo", "make test"]),
         ("cargo nextest run --lib", ["cargo nextest"]),
         ("timeout 60 ./run.sh", ["run.sh"]),
-        ("echo 'no end", ["echo"]),
+        ("echo 'no end", []),  # no shell runs it
+        ("bash -c 'cd app && pytest' | tail; coverage run -m pytest", ["pytest", "tail", "pytest"]),
         ("", []),
     ],
 )

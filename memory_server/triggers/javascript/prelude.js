@@ -443,9 +443,12 @@
   function fits(pattern, words, many) {
     let best = 0;
     const star = has(pattern, '*');
+    // In any case, as Windows and macOS read names; but `-f` is another flag than `-F`.
+    const lower = pattern[0] === '-' && pattern.length < 4 ? '' : apply(toLowerCase, pattern, []);
     for (let i = 0; i < words.length; i++) {
       const word = words[i];
       if (star ? wild(loose(pattern), loose(word), '*') : word === pattern) return 2;
+      if (lower !== '' && word.length === lower.length && apply(toLowerCase, word, []) === lower) return 2;
       if (has(word, UNSEEN) && (word === MANY ? many && (!star || words.length === 1) : word === UNSEEN || wild(word, pattern, UNSEEN))) best = 1;
     }
     return best;
@@ -605,6 +608,7 @@
     const base = below ? apply(slice, path, [0, path.length - 3]) : path;
     if (apply(exec, made.expression, [base]) !== null) return true;
     if (!below || base === '') return false;
+    if (apply(exec, made.expression, [base + '/x']) !== null) return true; // the pattern is of all in a folder
     return base === '.' || base === '*' || apply(indexOf, made.literal, [base + '/']) === 0;
   }
 

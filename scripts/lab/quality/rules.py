@@ -2,11 +2,15 @@
 
     python scripts/lab/quality/rules.py            the two thirds that may be looked at, with every miss
     python scripts/lab/quality/rules.py --held     the third that is kept aside, figures alone
+    python scripts/lab/quality/rules.py --set strangers     all of the second set, which was written later
 
-`rules.jsonl` has 101 rules, each with a plain command that it forbids; 642 ordinary commands as they stand in the
-history of developers; and 326 forbidden ones in the disguise that a helpful assistant gives them, each with the rule
+`rules.jsonl` has 161 rules, each with a plain command that it forbids; 723 ordinary commands as they stand in the
+history of developers; and 500 forbidden ones in the disguise that a helpful assistant gives them, each with the rule
 that must hold. They and their labels were written before the code was run. An ordinary command fails where any of the
 rules holds. What a rule in doubt holds, which asks a person, counts as held.
+
+The second set, 60 rules of other programs and forms, was run once before the code was changed: 60 of 60 plain, 126 of
+174 in disguise, 2 of 81 near misses held. Its misses were mended then, so its figures now are of cases that were seen.
 """
 
 import json
@@ -47,12 +51,13 @@ def main() -> None:
     rows = [json.loads(line) for line in Path(__file__).with_suffix(".jsonl").read_text("utf-8").splitlines()]
     rules = {row["rule"]: row["trigger"] for row in rows if "trigger" in row}
     aside = "--held" in sys.argv
+    chosen = sys.argv[sys.argv.index("--set") + 1] if "--set" in sys.argv else ""
     engine = Engine(Sandbox(None), lambda _message, _text: None)
     counts = {kind: [0, 0, 0] for kind in ("plain", "forbidden", "ordinary")}
     for kind, count in counts.items():
         cases = [row for row in rows if kind in row]
         for place, row in enumerate(cases):
-            if (place % 3 == 2) is not aside:
+            if row.get("set") != chosen if chosen else (place % 3 == 2) is not aside:
                 continue
             held = holding(engine, rules, row[kind])
             right = not held if kind == "ordinary" else row["rule"] in held
