@@ -17,7 +17,8 @@ def main() -> int:
     A hook and the version import nothing of the server.
     """
     gc.disable()
-    match sys.argv[1:]:
+    arguments = flags.of_hook_first(sys.argv[1:])
+    match arguments:
         case ["--version" | "-V" | "version"]:
             from memory_server import __version__
 
@@ -25,9 +26,11 @@ def main() -> int:
             return 0
         case ["hook", event, *_] if event not in FOR_PEOPLE:
             try:
-                _hook(sys.argv[2:])
-            except ImportError:  # half an installation must not keep a person from working
-                return 0
+                _hook(arguments[1:])
+            except (
+                ImportError
+            ):  # half an installation must not keep a person from working: Cursor takes silence for a no
+                return int("cursor" in arguments)
             os._exit(0)  # all is written and closed; to take down the modules costs a tenth
         case ["engine", "run", path, identity]:
             return _engine(path, identity)
@@ -68,7 +71,7 @@ def _hook(arguments: list[str]) -> None:
     except TimeoutError:
         from memory_server.hook.main import late
 
-        late(arguments, os.environ)
+        late(arguments, os.environ, data)
         return
     if not is_done:
         from memory_server.hook.main import main as hook

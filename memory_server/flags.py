@@ -69,6 +69,25 @@ def of_server(arguments: Sequence[str]) -> dict[str, object] | None:
     return values if serve < 2 else None
 
 
+def of_hook_first(arguments: Sequence[str]) -> list[str]:
+    """Return the words of a hook with the name of its event first: `hook EVENT --db X …` of `--db X hook EVENT …`."""
+    before = _leading(arguments)
+    if list(arguments[before : before + 1]) != ["hook"]:
+        return list(arguments)
+    settings, words = arguments[:before], arguments[before + 1 :]
+    place = _leading(words)
+    return ["hook", *words[place : place + 1], *settings, *words[:place], *words[place + 1 :]]
+
+
+def _leading(arguments: Sequence[str]) -> int:
+    """Return how many words are settings before the first that is none."""
+    place = 0
+    while place < len(arguments) and arguments[place].startswith("--"):
+        name, equals, _ = arguments[place][2:].replace("-", "_").partition("=")
+        place += 1 if equals or name in SWITCHES else 2
+    return place
+
+
 def value_of(name: str, server_flags: Mapping[str, object], environment: Mapping[str, str]) -> str:
     """The value of a setting, as text: of its flag, else of its variable; '' where there is neither."""
     variables = (

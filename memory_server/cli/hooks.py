@@ -2,7 +2,6 @@
 to judge and to undo."""
 
 import re
-import sys
 
 import click
 
@@ -11,7 +10,6 @@ from memory_server.cli.program import verb
 from memory_server.domain.caller import Caller
 from memory_server.domain.learning import OPEN
 from memory_server.errors import Invalid
-from memory_server.flags import HERE, flag_of
 from memory_server.hook import journal
 from memory_server.language.text import visible
 from memory_server.services.capturing import CaptureService
@@ -96,14 +94,14 @@ def unlearn(settings: Settings, what: str | None) -> bool:
 @click.argument("event")
 @click.argument("whose", metavar="[SESSION]", required=False)
 @click.option("--client", help="The client that runs the hook, by its name for install.")
-def hook_command(settings: Settings, event: str, whose: str | None, client: str | None) -> int:
+def hook_command(settings: Settings, event: str, whose: str | None, client: str | None) -> int:  # noqa: ARG001
     """Run a client's hook for an EVENT; or show and forget what hooks said and captured.
 
     EVENT is the name of an event, or one of these. log: show what hooks said. captured: show what they captured, in a
     SESSION or in all. forget: erase that. learnt: show what sessions used, and asked without an answer. unlearn: forget
     that, for m12, q3 or all.
     """
-    match event:
+    match event:  # `__main__` runs the events of clients
         case "log":
             log(settings)
         case "captured":
@@ -114,12 +112,6 @@ def hook_command(settings: Settings, event: str, whose: str | None, client: str 
             learnt(settings)
         case "unlearn":
             return 0 if unlearn(settings, whose) else 1
-        case _:
-            from memory_server.hook.main import main
-
-            data = b"" if sys.stdin.isatty() else sys.stdin.buffer.read()
-            flags = {**click.get_current_context().find_root().obj, **({"client": client} if client else {})}
-            return main([event, *(f"{flag_of(name)}={value}" for name, value in flags.items())], HERE, data)
     return 0
 
 

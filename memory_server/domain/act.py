@@ -33,6 +33,7 @@ PATCH = "apply_patch"
 _COMMANDS = ("command", "cmd")
 _PATHS = ("file_path", "filePath", "notebook_path", "absolute_path", "path")
 _TEXTS = ("old_string", "new_string", "oldString", "newString", "new_source", "content")
+_PARTS = ("edits", "replacements")
 _PATCHED = re.compile(r"(?m)^\*\*\* (?:Add|Update|Delete) File: (.+?)\s*$|^\*\*\* Move to: (.+?)\s*$")
 _SHELL = re.compile(r"(?:.*/)?(?:ba|z|da)?sh")
 
@@ -40,19 +41,29 @@ _SHELL = re.compile(r"(?:.*/)?(?:ba|z|da)?sh")
 def read(tool: str, arguments: Mapping[str, Any], folder: Path) -> Act | None:
     """Read the act of a tool that a client calls in a folder; None where it neither runs a command nor names a file."""
     if tool == PATCH:
-        patch = next((text for text in arguments.values() if isinstance(text, str)), "")
+        patch = next((text for text in arguments.values() if isinstance(text, str) and "***" in text), "")
         paths = [first or second for first, second in _PATCHED.findall(patch)]
         return Act(Kind.CHANGES, tool, "", _absolute(paths, folder), patch, arguments) if paths else None
     if command := next(filter(None, (_command(arguments.get(name)) for name in _COMMANDS)), ""):
         return Act(Kind.RUNS, tool, command, arguments=arguments)
-    paths = [path for name in _PATHS if isinstance(path := arguments.get(name), str) and path]
+    parts = [part for name in _PARTS for part in _listed(arguments, name) if isinstance(part, Mapping)]
+    paths = [*_paths(arguments), *(path for part in parts for path in _paths(part))]
+    paths += [path for path in _listed(arguments, "files") if isinstance(path, str)]
     if not paths:
         return None
-    edits = arguments.get("edits")
-    parts = [arguments, *(edits if isinstance(edits, list) else ())]
-    texts = [part.get(name) for part in parts if isinstance(part, Mapping) for name in _TEXTS]
+    texts = [part.get(name) for part in (arguments, *parts) for name in _TEXTS]
     text = "\n".join(text for text in texts if isinstance(text, str))
-    return Act(Kind.CHANGES if text else Kind.READS, tool, "", _absolute(paths[:1], folder), text, arguments)
+    return Act(Kind.CHANGES if text else Kind.READS, tool, "", _absolute(paths, folder), text, arguments)
+
+
+def _paths(arguments: Mapping[str, Any]) -> list[str]:
+    """Return the file that arguments name first."""
+    return [path for name in _PATHS if isinstance(path := arguments.get(name), str) and path][:1]
+
+
+def _listed(arguments: Mapping[str, Any], name: str) -> list[Any]:
+    value = arguments.get(name)
+    return value if isinstance(value, list) else []
 
 
 def _command(value: object) -> str:

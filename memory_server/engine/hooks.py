@@ -38,7 +38,7 @@ def answer(
             services.following.follow(memories, caller)
         if event.act is not None:
             ruling = _judged(services, event.name, event.act, caller)
-            if ruling.effect in (Effect.ASK, Effect.DENY):
+            if ruling.effect in (Effect.ASK, Effect.DENY) or settings.client in events.UNTOLD:
                 return ruling
             notes = around(event, event.act, caller, services.acts, services.mending, settings.read_only)
             return "\n".join(filter(None, [ruling.text, notes]))

@@ -1,8 +1,9 @@
 """`memory-server hook EVENT` as a client of an engine. A person waits for it: it imports the standard library alone."""
 
 import json
+import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from memory_server import defaults, flags
@@ -41,48 +42,73 @@ def relay(arguments: Sequence[str], environment: Mapping[str, str], data: bytes)
     Raises:
         TimeoutError: an engine starts or runs, and does not answer in time.
     """
-    is_act = arguments[0] in ACTS and not (arguments[0] == written.EVENT and written.is_memory(data))
-    flags_of_hook, needs_engine = dict(flags.of_hook(arguments[1:])), is_act or arguments[0] == PROMPT
-    is_done_without = needs_engine and arguments[0] != written.BEFORE
+    event, flags_of_hook = arguments[0], dict(flags.of_hook(arguments[1:]))
+    is_act = event in ACTS and not (event == written.EVENT and written.is_memory(data))
+    needs_engine = is_act or event == PROMPT
+    is_done_without = needs_engine and event != written.BEFORE
     if not finding.may_be_used(flags_of_hook, environment):
         return is_done_without
     engine = finding.wanted(flags_of_hook, environment)
     seconds = BEFORE_AN_ACT if is_act else BEFORE_A_PROMPT if needs_engine else PATIENCE
     ends = time.monotonic() + seconds
     try:
-        starts = engine.has_memory and not is_act
         links = finding.all_running(engine)
+        starts = engine.has_memory and not is_act
         link = next(links, None) or (finding.reach(engine, seconds) if starts else None)
-        text = written.cut(data).decode()
+        members = _members(engine, arguments, environment, data)
     except TimeoutError:
         raise
     except (OSError, ValueError):
-        return needs_engine
+        return is_done_without
     if link is None:
         return is_done_without
-    variables = {
-        name: value for name, value in environment.items() if name.startswith((flags.PREFIX, "CLAUDE_"))
-    }
-    members = {
+    if event in HEARD:
+        _tell_others(links, finding.hello(engine, heard=True, **members))
+    answer = _answer(link, finding.hello(engine, **members), ends)
+    if answer is not None:
+        with suppress(OSError):  # the client has gone
+            tell(answer)
+    return answer is not None or event != written.BEFORE
+
+
+def _members(
+    engine: finding.WantedEngine, arguments: Sequence[str], environment: Mapping[str, str], data: bytes
+) -> dict[str, object]:
+    """Return what an engine is told of a hook.
+
+    Raises:
+        ValueError: what the client said is not UTF-8.
+    """
+    return {
+        "hook": list(arguments),
+        "input": written.cut(data).decode(),
         "database": place.name_of(engine.database),
-        "environment": variables,
+        "environment": {
+            name: value for name, value in environment.items() if name.startswith((flags.PREFIX, "CLAUDE_"))
+        },
         "folder": str(defaults.folder()),
     }
-    if arguments[0] in HEARD:
-        for further in links:
-            with further, suppress(OSError):  # it has ended
-                further.sendall(
-                    finding.hello(engine, hook=list(arguments), input=text, heard=True, **members)
-                )
-    answer = ""
-    with link, suppress(ConnectionError, ValueError, KeyError):  # it has ended: a hook must not fail
+
+
+def _tell_others(links: Iterator[socket.socket], line: bytes) -> None:
+    """Let the other engines of the database hear what happened; none of them answers."""
+    for link in links:
+        with link, suppress(OSError):  # it has ended
+            link.sendall(line)
+
+
+def _answer(link: socket.socket, line: bytes, ends: float) -> str | None:
+    """Return the answer of an engine; None where it has ended, which must make no hook fail.
+
+    Raises:
+        TimeoutError: it does not answer until `ends`.
+    """
+    with link, suppress(ConnectionError, ValueError, KeyError):
         link.settimeout(max(LEAST, ends - time.monotonic()))
-        link.sendall(finding.hello(engine, hook=list(arguments), input=text, **members))
+        link.sendall(line)
         with link.makefile("rb") as lines:
-            answer = json.loads(lines.readline())["answer"]
-    with suppress(OSError):  # the client has gone
-        tell(answer)
-    return True
+            return str(json.loads(lines.readline())["answer"])
+    return None
 
 
 def start(arguments: Sequence[str], environment: Mapping[str, str]) -> None:

@@ -69,12 +69,11 @@ def read(name: Name, text: str, working_folder: Path) -> Event:
     roots = members.get("workspace_roots")
     folder = _text(members, "cwd") or (roots[0] if isinstance(roots, list) and roots else "")
     transcript = _text(members, "transcript_path", "transcriptPath")
-    arguments = members.get("tool_input")
-    arguments = arguments if isinstance(arguments, dict) else {}
+    tool, arguments = _call(members)
     written_file = _text(arguments, "file_path")
     is_absolute = isinstance(folder, str) and Path(folder).is_absolute()
     folder = Path(folder) if is_absolute else working_folder
-    tool, response = _text(members, "tool_name"), members.get("tool_response", members.get("error", ""))
+    response = members.get("tool_response", members.get("error", ""))
     return Event(
         name,
         _text(members, "agent_id", "session_id", "sessionId", "conversation_id") or None,
@@ -94,38 +93,71 @@ def read(name: Name, text: str, working_folder: Path) -> Event:
     )
 
 
-def decision(client: str | None, ruling: Ruling) -> str:
-    """Form what stops an act, or lets the client ask a person. Where it cannot, the model has to ask."""
+def _call(members: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the tool that is called, and its arguments. Before a command and before a file is read, Cursor names
+    neither of them so."""
+    tool, arguments = _text(members, "tool_name"), members.get("tool_input")
+    if isinstance(arguments, dict):
+        return tool, arguments
+    for cursors_tool, name in (("Shell", "command"), ("Read", "file_path")):
+        if text := _text(members, name):
+            return tool or cursors_tool, {name: text}
+    return tool, {}
+
+
+def client_of(name: str | None, text: str) -> str | None:
+    """Return the client that has sent a text: Cursor may run the hooks of Claude Code too."""
+    return CURSOR if '"cursor_version"' in text else name
+
+
+def decision(client: str | None, ruling: Ruling, text: str) -> str:
+    """Form what stops an act, or lets the client ask a person; '' lets it pass. Where the client cannot ask, the model
+    has to. `text` is what it sent. Cursor takes silence for a no.
+    """
+    if ruling.effect in (None, Effect.SAY):
+        return _json({"permission": "allow"}) if client == CURSOR else ""
     reason = ruling.text
     asks = ruling.effect is Effect.ASK
-    if client in NEVER_ASKING and asks:
+    if asks and (client in NEVER_ASKING or (client == CURSOR and CURSOR_ASKS not in text)):
         asks, reason = False, f"{reason}\nAsk the user first. {LIFTED}"
-    if client == "cursor":
+    if client == CURSOR:
         return _json(
             {"permission": "ask" if asks else "deny", "user_message": reason, "agent_message": reason}
         )
     if client == "gemini":
-        return _json({"decision": "ask" if asks else "deny", "reason": reason})
+        return _json({"decision": "deny", "reason": reason})
     hook = {"permissionDecision": "ask" if asks else "deny", "permissionDecisionReason": reason}
     return _json({"hookSpecificOutput": {"hookEventName": Name.BEFORE, **hook}})
 
 
-NEVER_ASKING = frozenset(["codex", "opencode"])
+CURSOR = "cursor"
+CURSOR_ASKS = '"beforeShellExecution"'
+"""The event at which Cursor lets a person decide: at others it lets pass what it should ask about."""
+
+NEVER_ASKING = frozenset(["codex", "opencode", "gemini"])
 """Clients whose hooks cannot let a person decide: what would be asked there is denied."""
+
+UNTOLD = frozenset([CURSOR, "gemini"])
+"""Clients whose model reads nothing that is said before an act, unless the act is denied."""
 
 LIFTED = "A person lifts a rule with `memory-server rules off NAME`."
 
 
 def answer(event: Event, client: str | None, text: str) -> str:
     """Form what the client puts into the model's context."""
-    if client == "cursor":
+    if client == CURSOR:
         more = {"continue": True} if event.name is Name.PROMPT else {}
         return _json({**more, "additional_context": text})
     name = GEMINI.get(event.name, event.name) if client == "gemini" else event.name
     return _json({"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}})
 
 
-GEMINI = {Name.PROMPT: "BeforeAgent", Name.STOP: "AfterAgent", Name.COMPACT: "PreCompress"}
+GEMINI = {
+    Name.PROMPT: "BeforeAgent",
+    Name.BEFORE: "BeforeTool",
+    Name.STOP: "AfterAgent",
+    Name.COMPACT: "PreCompress",
+}
 """The names of Gemini CLI for events that it names otherwise."""
 
 

@@ -38,6 +38,9 @@ if TYPE_CHECKING:  # only an engine has it
 PATIENCE = 1.5
 """Seconds that a hook waits for a lock: a person waits for the hook."""
 
+OF_A_LOOK = 0.5
+"""Seconds that a look for rules on PostgreSQL may take."""
+
 LATE = "the engine did not answer in time; where it was just starting, the next hook finds it"
 
 UNJUDGED = "The rules for this memory could not be judged ({}). Ask the user before you do this."
@@ -54,40 +57,37 @@ def main(arguments: Sequence[str], environment: Mapping[str, str], data: bytes) 
     """Run the hook of the event that the first argument names, in this process, on what the client sent. Return True
     where the next act needs an engine: rules wait to be judged."""
     if arguments[:1] == [Name.BEFORE]:
-        return _unjudged(arguments, environment, "no engine runs")
+        return _unjudged(arguments, environment, data, "no engine runs")
     answer = answered(arguments, environment, data, defaults.folder(), _say)
     with contextlib.suppress(OSError):  # the client has gone
         tell(answer)
     return False
 
 
-def late(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+def late(arguments: Sequence[str], environment: Mapping[str, str], data: bytes) -> None:
     """Write into the log that nothing was said, since an engine did not answer in time; an act is asked about."""
     with contextlib.suppress(OSError):  # the folder of the log cannot be written
         journal.failed(read(arguments[1:], environment).db, _now(), arguments[0], LATE)
     if arguments[:1] == [Name.BEFORE]:
-        _unjudged(arguments, environment, "the engine did not answer in time")
+        _unjudged(arguments, environment, data, "the engine did not answer in time")
 
 
-def _unjudged(arguments: Sequence[str], environment: Mapping[str, str], reason: str) -> bool:
+def _unjudged(arguments: Sequence[str], environment: Mapping[str, str], data: bytes, reason: str) -> bool:
     """Let the client ask a person, where a rule stands that could not be judged. Return True where one does."""
-    settings = read(arguments[1:], environment)
-    if settings.off & {EVERY, Name.BEFORE}:
-        return False
-    ruling = unjudged(settings.db, reason)
-    if ruling.effect is not None:
-        with contextlib.suppress(OSError):  # the client has gone
-            tell(_decided(settings.client, ruling))
+    settings, text = read(arguments[1:], environment), data.decode("utf-8", "replace")
+    is_off = bool(settings.off & {EVERY, Name.BEFORE})
+    ruling = Ruling() if is_off else unjudged(settings.db, reason)
+    with contextlib.suppress(OSError):  # the client has gone
+        tell(_decided(settings.client, ruling, text))
     return ruling.effect is not None
 
 
 def unjudged(place: Where, reason: str) -> Ruling:
     """Return what is asked before an act where no rule could be judged; nothing where no rule stands."""
-    if not isinstance(place, Path) or not place.exists():
-        return Ruling()
     try:
-        with Glance(place, stores.clock).read() as tx:
-            stands = tx.rules.are_confirmed()
+        stands = _stands(place)
+    except NotMade:
+        return Ruling()
     except MemoryServerError as error:
         with contextlib.suppress(OSError):  # the folder of the log cannot be written
             journal.failed(place, _now(), Name.BEFORE, f"the rules could not be read: {error}")
@@ -95,26 +95,46 @@ def unjudged(place: Where, reason: str) -> Ruling:
     return Ruling(Effect.ASK, UNJUDGED.format(reason)) if stands else Ruling()
 
 
+def _stands(place: Where) -> bool:
+    """Return True if a rule stands that a person has confirmed.
+
+    Raises:
+        MemoryServerError: that cannot be read, or not in time.
+    """
+    if isinstance(place, Path):
+        if not place.exists():
+            return False
+        with Glance(place, stores.clock).read() as tx:
+            return tx.rules.are_confirmed()
+    with deadline.within(OF_A_LOOK):
+        database = _database(place)
+        with database.read() as tx:
+            stands = tx.rules.are_confirmed()
+        database.close()
+    return stands
+
+
 def answered(
     arguments: Sequence[str], environment: Mapping[str, str], data: bytes, folder: Path, say: Say
 ) -> str:
     """Return what the client puts into the model's context; never fails. What fails is a line of the log."""
     name = arguments[0] if arguments else ""
-    settings = read(arguments[1:], environment)
+    settings, sent = read(arguments[1:], environment), data.decode("utf-8", "replace")
+    answer = _decided(settings.client, Ruling(), sent) if name == Name.BEFORE else ""
     if settings.off & {EVERY, name}:
-        return ""
-    answer, failure = "", None
+        return answer
+    failure = None
     try:
         event = events.read(Name(name), data.decode("utf-8"), folder)
         with deadline.within(PATIENCE):
             text = again.whole(partial(say, event, settings))
-        answer = _formed(event, settings.client, text)
+        answer = _formed(event, settings.client, text, sent) or answer
     except NotMade:  # a first session whose server has not started yet
-        return ""
+        return answer
     except Exception as error:  # a hook that fails must not be seen: clients stop a prompt for less
         failure = f"{type(error).__name__}: {error}"
         if name == Name.BEFORE:
-            answer = _decided(settings.client, unjudged(settings.db, failure))
+            answer = _decided(settings.client, unjudged(settings.db, failure), sent)
     with contextlib.suppress(OSError):  # the folder of the log cannot be written
         if failure is not None:
             journal.failed(settings.db, _now(), name, failure)
@@ -123,14 +143,18 @@ def answered(
     return answer
 
 
-def _formed(event: Event, client: str | None, answer: str | Ruling) -> str:
+def _formed(event: Event, client: str | None, answer: str | Ruling, sent: str) -> str:
     if isinstance(answer, Ruling):
-        return _decided(client, answer)
-    return events.answer(event, client, answer) + "\n" if answer else ""
+        return _decided(client, answer, sent)
+    client = events.client_of(client, sent)
+    is_told = answer and not (event.name is Name.BEFORE and client in events.UNTOLD)
+    return events.answer(event, client, answer) + "\n" if is_told else ""
 
 
-def _decided(client: str | None, ruling: Ruling) -> str:
-    return events.decision(client, ruling) + "\n" if ruling.effect is not None else ""
+def _decided(client: str | None, ruling: Ruling, sent: str) -> str:
+    """Form what the rules say, of what the client has sent; '' where nothing has to be said."""
+    decision = events.decision(events.client_of(client, sent), ruling, sent)
+    return decision + "\n" if decision else ""
 
 
 def _say(event: Event, settings: HookSettings) -> str:

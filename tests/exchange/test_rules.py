@@ -94,11 +94,12 @@ def test_what_a_program_imports_waits_for_a_person(
     assert states(run, other)[CONFIRMED] == ("deny", "on")
 
 
-def test_a_merge_and_a_copy_bring_rules(ruled: Path, other: Path | str, run: Run, typed: Typed) -> None:
-    assert run(ruled, "copy", ruled, other).code == 0
-    assert states(run, other) == AS_THEY_WERE
-    typed(other, "merge", ruled)
-    assert states(run, other) == AS_THEY_WERE
+def test_a_copy_has_all_rules_there_and_back(ruled: Path, tmp_path: Path, run: Run) -> None:
+    place, back = new_place().given, tmp_path / "back.db"
+    for source, target in ((ruled, place), (place, back)):
+        done = run(ruled, "copy", source, target)
+        assert done.code == 0, done.err
+        assert states(run, target) == AS_THEY_WERE
 
 
 def test_a_merge_into_an_empty_memory(ruled: Path, other: Path | str, run: Run, typed: Typed) -> None:

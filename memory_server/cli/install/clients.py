@@ -44,8 +44,14 @@ HEARD = {
 """The tools after which a hook runs: those that write files, and those whose output may come back as a memory. Claude
 Code waits for the hook of the second ones, so that the next call knows that what they fetched is from outside."""
 
-ACTS = {"claude": "Read|Edit|Write|MultiEdit|NotebookEdit|Bash", "codex": "Bash|apply_patch"}
-"""The tools before which a hook runs, and after which it does where they fail: those that act on the user's machine."""
+ACTS = {
+    "claude": "Read|Edit|Write|MultiEdit|NotebookEdit|Bash",
+    "codex": "Bash|apply_patch",
+    "cursor": "Write|Delete|Edit|StrReplace",
+    "gemini": "run_shell_command|read_file|write_file|replace",
+}
+"""The tools before which a hook runs, and after which it does where they fail: those that act on the user's machine.
+Cursor has events of their own for commands and for what is read. VS Code reads no matcher."""
 
 EVERY = frozenset(Name)
 
@@ -147,11 +153,15 @@ class _Places:
             Name.COMPACT: "preCompact",
             Name.END: "sessionEnd",
         }
-        entries = {
+        entries: dict[str, list[dict[str, Any]]] = {
             names[event]: [{"command": shell(launch.hook(event, "cursor"))}]
             for event in names
             if event in events
         }
+        if Name.BEFORE in events:
+            hook = {"command": shell(launch.hook(Name.BEFORE, "cursor"))}
+            entries |= {"beforeShellExecution": [hook], "beforeReadFile": [hook]}
+            entries["preToolUse"] = [{**hook, "matcher": ACTS["cursor"]}]
         file = self.cursor / "hooks.json"
         return [
             ServerEntry(self.cursor / "mcp.json", ("mcpServers", NAME), _command(launch.server())),
@@ -165,7 +175,7 @@ class _Places:
         server = ServerEntry(
             self.code / "mcp.json", ("servers", NAME), {"type": "stdio", **_command(launch.server())}
         )
-        hooked = [event for event in (Name.START, Name.STOP, Name.COMPACT) if event in events]
+        hooked = [event for event in (Name.START, Name.BEFORE, Name.STOP, Name.COMPACT) if event in events]
         entries = {
             event.value: [
                 {"type": "command", "command": shell(launch.hook(event, "vscode")), "timeout": TIMEOUT}
@@ -186,13 +196,16 @@ class _Places:
     def of_gemini(self, launch: Launch, events: Collection[Name]) -> list[InstallPart]:
         file = self.gemini / "settings.json"
         entries = {}
-        for event in set(events) - {Name.SUBAGENT, Name.BEFORE, Name.WROTE, Name.FAILED}:
+        for event in set(events) - {Name.SUBAGENT, Name.WROTE, Name.FAILED}:
             hook = {
                 "type": "command",
                 "command": shell(launch.hook(event, "gemini")),
                 "timeout": TIMEOUT * 1000,
             }
-            entries[GEMINI.get(event, event.value)] = [{"hooks": [{"name": "memory-server", **hook}]}]
+            matcher = {"matcher": ACTS["gemini"]} if event is Name.BEFORE else {}
+            entries[GEMINI.get(event, event.value)] = [
+                {**matcher, "hooks": [{"name": "memory-server", **hook}]}
+            ]
         ordered = {name: entries[name] for name in sorted(entries)}
         return [
             ServerEntry(file, ("mcpServers", NAME), _command(launch.core())),
