@@ -50,15 +50,22 @@ class PlaceType(click.ParamType[Where]):
     is_flag=True,
     help="Move a tenant of PostgreSQL into another one; its servers go there, without a restart.",
 )
-def copy_command(settings: Settings, source: Where, target: Where, move: bool) -> None:  # noqa: ARG001 - every command gets them
+@click.option(
+    "--purge",
+    is_flag=True,
+    help="With --move, afterwards: delete the rows that it left behind in SOURCE. Its new address stays there.",
+)
+def copy_command(settings: Settings, source: Where, target: Where, move: bool, purge: bool) -> None:  # noqa: ARG001 - every command gets them
     """Copy a whole memory as it is: a file to PostgreSQL, PostgreSQL to a file, or one tenant to another.
 
     SOURCE may be in use: the copy is of one moment. TARGET must be a new file or an empty tenant. It
     can be used once both are equal, row by row. An interrupted copy goes on when the command is repeated.
     """
     if move:
-        _move(source, target)
+        _move(source, target, purge)
         return
+    if purge:
+        raise click.UsageError("--purge goes with --move.")
     from memory_server.transfer import copying
 
     if isinstance(source, Path) and isinstance(target, Path):
@@ -79,7 +86,7 @@ def copy_command(settings: Settings, source: Where, target: Where, move: bool) -
     output.say(f"{target}: {rows:,} rows of {source}, all equal.{again}")
 
 
-def _move(source: Where, target: Where) -> None:
+def _move(source: Where, target: Where, purge: bool) -> None:
     from memory_server.transfer import moving
 
     if isinstance(source, Path) or isinstance(target, Path):
@@ -89,6 +96,10 @@ def _move(source: Where, target: Where) -> None:
     if str(source) == str(target):
         raise Invalid(f"{source} is both the source and the target.")
     leaving, arriving = stores.leaving(source, clock), stores.arriving(target, clock)
+    if purge:
+        rows = moving.purge(leaving, arriving, str(target))
+        output.say(f"{source}: {rows:,} rows deleted. Servers that come there still go to {target}.")
+        return
     with progress.bar("moving") as report:
         done = moving.move(leaving, str(source), arriving, str(target), report)
     if done is None:

@@ -29,15 +29,13 @@ def meaning(error: psycopg.Error, place: str) -> MemoryServerError:
         return unfinished(place, str(error.diag.message_primary))
     if error.sqlstate == MOVED:
         return moved(place, str(error.diag.message_primary))
-    if isinstance(error, psycopg.DataError) and "NUL" in str(error):
-        return Invalid("The text holds the character U+0000, which PostgreSQL cannot keep. Leave it out.")
+    broken = _broken_rule(error)
+    if broken is not None:
+        return broken
     match error:
         case errors.DeadlockDetected() | errors.SerializationFailure():
-            return Undone(
-                f"This call conflicted with another program in {place}, so PostgreSQL rolled it back.",
-                Mend.TRY_AGAIN,
-                written=Written.NOTHING,
-            )
+            text = f"This call conflicted with another program in {place}, so PostgreSQL rolled it back."
+            return Undone(text, Mend.TRY_AGAIN, written=Written.NOTHING)
         case errors.LockNotAvailable():
             return _again(f"Other servers have kept {place} busy for longer than this call waits.")
         case errors.QueryCanceled():  # by `statement_timeout`, or by an administrator
@@ -45,27 +43,26 @@ def meaning(error: psycopg.Error, place: str) -> MemoryServerError:
         case errors.DiskFull():
             return _again(f"The disk of {place} is full. Space must be freed.")
         case errors.ReadOnlySqlTransaction():
-            return Unavailable(
-                f"The database {place} is read-only, as a replica is.",
-                Mend.USE_ANOTHER_FILE,
-                written=Written.NOTHING,
-            )
-        case errors.IntegrityError():
-            return Conflict(
-                f"The write breaks a rule of the database: {_first_line(error)}.", written=Written.NOTHING
-            )
-        case errors.InsufficientPrivilege() if "row-level security" in str(error):
-            return Conflict(
-                "The write breaks a rule of the database: it would be somebody else's.",
-                written=Written.NOTHING,
-            )
+            text = f"The database {place} is read-only, as a replica is."
+            return Unavailable(text, Mend.USE_ANOTHER_FILE, written=Written.NOTHING)
         case psycopg.OperationalError() | psycopg.InterfaceError():
             return _again(f"The database {place} cannot be reached ({_first_line(error)}).")
+    text = f"The database {place} failed ({type(error).__name__}: {_first_line(error)})."
+    return Unavailable(text, written=Written.NOTHING)
+
+
+def _broken_rule(error: psycopg.Error) -> Invalid | Conflict | None:
+    """Return the error for a write that the database does not take as it is; None for any other error."""
+    match error:
+        case psycopg.DataError() if "NUL" in str(error):
+            return Invalid("The text holds the character U+0000, which PostgreSQL cannot keep. Leave it out.")
+        case errors.IntegrityError():
+            text = f"The write breaks a rule of the database: {_first_line(error)}."
+        case errors.InsufficientPrivilege() if "row-level security" in str(error):
+            text = "The write breaks a rule of the database: it would be somebody else's."
         case _:
-            return Unavailable(
-                f"The database {place} failed ({type(error).__name__}: {_first_line(error)}).",
-                written=Written.NOTHING,
-            )
+            return None
+    return Conflict(text, written=Written.NOTHING)
 
 
 def is_refusal(error: psycopg.Error) -> bool:

@@ -51,13 +51,9 @@ class Filling:
         with self._translated():
             now = timestamp(self._clock())
             connection = self._connection = self._connected()
-            migrations = migrate.load()
-            migrate.refuse_newer(migrate.version_of(connection), migrations[-1].version)
-            migrate.migrate(connection, migrations, now)
+            migrate.bring_forward(connection, now)
             tenant = tenants.find_or_add(connection, self._place.tenant, now).id
-            act_in(connection, tenant, now)
-            self._tx = Tx(connection, psycopg.Pipeline(connection), now, tenant=tenant, trips=Trips())
-            self._refuse_others()
+            self._tx = act_alone_in(connection, tenant, now, FILLING, str(self._place))
             self._sending = Sending(tenant, read_types(connection))
             self._resumed = self._mark(source)
             self._words = FillingWords(self._second_connection(), self._sending, alone=self._is_alone())
@@ -245,15 +241,6 @@ class Filling:
         )
         return not self._tx.value(f"SELECT {others_hold}")
 
-    def _refuse_others(self) -> None:
-        """Raises Unavailable where another process fills the tenant, or this role may not fill it."""
-        if self._tx.value("SELECT row_security_active('memories')"):
-            raise Unavailable(
-                f"The tables of {self._place} belong to another role: copy as the role that made them."
-            )
-        if not self._tx.value("SELECT pg_try_advisory_lock(%s, %s)", (FILLING, self._tx.tenant)):
-            raise Unavailable(f"Another process copies into {self._place} now.", Mend.TRY_AGAIN)
-
     def _mark(self, source: str) -> bool:
         """Mark the tenant as an unfinished copy of the source; return true if it was one before."""
         with self._tx.connection.transaction():
@@ -304,6 +291,23 @@ def _parts(table: Table, memories: Sequence[Row]) -> Iterator[Row]:
         starts = parts.starts(len(row[content]))
         for number, start in enumerate(starts[1:], 1):
             yield parts.id_of(row[id], number), row[id], start + 1, min(parts.PART, len(row[content]) - start)
+
+
+def act_alone_in(connection: Connection, tenant: int, now: str, lock: int, place: str) -> Tx:
+    """Let a connection see and write one tenant, as the only process that has this lock of the tenant.
+
+    Raises:
+        Unavailable: another process copies or moves the tenant, or this role may not.
+    """
+    act_in(connection, tenant, now)
+    tx = Tx(connection, psycopg.Pipeline(connection), now, tenant=tenant, trips=Trips())
+    if tx.value("SELECT row_security_active('memories')"):
+        raise Unavailable(
+            f"The tables of {place} belong to another role: connect as the role that made them."
+        )
+    if not tx.value("SELECT pg_try_advisory_lock(%s, %s)", (lock, tenant)):
+        raise Unavailable(f"Another process copies or moves {place} now.", Mend.TRY_AGAIN)
+    return tx
 
 
 def act_in(connection: Connection, tenant: int, now: str) -> None:

@@ -8,13 +8,13 @@ from typing import Final
 import psycopg
 
 from memory_server.domain.moment import timestamp
-from memory_server.errors import Mend, Unavailable
+from memory_server.errors import Unavailable
 from memory_server.postgres import failures, migrate, tenants
 from memory_server.postgres.connections import Connection
 from memory_server.postgres.copied import Copied
 from memory_server.postgres.database import WRITES
-from memory_server.postgres.filling import act_in, commit_durably
-from memory_server.postgres.tx import Trips, Tx
+from memory_server.postgres.filling import act_alone_in, commit_durably
+from memory_server.postgres.tx import Tx
 from memory_server.where import Postgres
 
 LEAVING: Final = 0x6D6C
@@ -22,6 +22,14 @@ LEAVING: Final = 0x6D6C
 
 WAITING: Final = 5
 """Seconds that a move waits for its turn to write. Writes that come after it wait too."""
+
+
+_OF_TENANTS: Final = """
+    SELECT quote_ident(relname)
+    FROM pg_attribute JOIN pg_class AS c ON c.oid = attrelid
+    WHERE relnamespace = 'memory_server'::regnamespace AND relkind = 'r' AND attname = 'tenant_id'
+    ORDER BY relname
+"""
 
 
 class Leaving:
@@ -43,16 +51,12 @@ class Leaving:
             connection = self._connection = Connection.connect(
                 self._place.url, autocommit=True, application_name="memory-server, moving"
             )
-            now, migrations = timestamp(self._clock()), migrate.load()
-            version = migrate.version_of(connection)
-            tenant = tenants.find(connection, self._place.tenant) if version else None
+            now = timestamp(self._clock())
+            tenant = tenants.find(connection, self._place.tenant) if migrate.version_of(connection) else None
             if tenant is None:
                 raise Unavailable(f"There is no tenant {self._place.tenant} in {self._place}.")
-            migrate.refuse_newer(version, migrations[-1].version)
-            migrate.migrate(connection, migrations, now)
-            act_in(connection, tenant.id, now)
-            self._tx = Tx(connection, psycopg.Pipeline(connection), now, tenant=tenant.id, trips=Trips())
-            self._refuse_others()
+            migrate.bring_forward(connection, now)
+            self._tx = act_alone_in(connection, tenant.id, now, LEAVING, str(self._place))
             if tenant.moved_to not in (None, target):
                 raise failures.moved(str(self._place), str(tenant.moved_to))
             return tenant.moved_to == target
@@ -80,6 +84,23 @@ class Leaving:
             commit_durably(self._tx)
             self._tx.send("UPDATE tenants SET moved_to = %s WHERE id = tenant()", (target,))
 
+    def purge(self) -> int:
+        """Delete the rows of the tenant, which has been left; return their number. Its new address stays.
+
+        Triggers write rows to other tables about what is deleted, so the tables are emptied until none has a row.
+        """
+        with self._translated(), self._tx.connection.transaction():
+            names = [name for (name,) in self._tx.rows(_OF_TENANTS)]
+            deleted = 0
+            while number := sum(self._emptied(name) for name in names):
+                deleted += number
+            return deleted
+
+    def _emptied(self, table: str) -> int:
+        return self._tx.connection.execute(
+            f"DELETE FROM {table} WHERE tenant_id = tenant()".encode()
+        ).rowcount
+
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
@@ -88,15 +109,6 @@ class Leaving:
         connection = self._tx.connection
         if not connection.closed:
             connection.execute("ROLLBACK")
-
-    def _refuse_others(self) -> None:
-        """Raises Unavailable where another process moves the tenant, or this role may not."""
-        if self._tx.value("SELECT row_security_active('memories')"):
-            raise Unavailable(
-                f"The tables of {self._place} belong to another role: move as the role that made them."
-            )
-        if not self._tx.value("SELECT pg_try_advisory_lock(%s, %s)", (LEAVING, self._tx.tenant)):
-            raise Unavailable(f"Another process moves {self._place} now.", Mend.TRY_AGAIN)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:

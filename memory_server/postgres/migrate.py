@@ -48,6 +48,13 @@ def migrate(
             )
 
 
+def bring_forward(connection: psycopg.Connection[tuple[Any, ...]], now: str) -> None:
+    """Bring the schema forward for a process that copies all of it. Raises Unavailable where the schema is newer."""
+    migrations = load()
+    refuse_newer(version_of(connection), migrations[-1].version)
+    migrate(connection, migrations, now)
+
+
 def version_of(connection: psycopg.Connection[tuple[Any, ...]]) -> int:
     """Return the newest migration that the schema has; 0 where there is no schema.
 

@@ -129,6 +129,10 @@ class Leaving(Protocol):
         """Return the last rows, while all writes wait; at the end of the block the memory is left for the target."""
         ...
 
+    def purge(self) -> int:
+        """Delete the rows of the memory, which has been left; return their number. Its new address stays."""
+        ...
+
     def close(self) -> None:
         """Leave it as it is."""
         ...

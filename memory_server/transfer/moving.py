@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 
+from memory_server.errors import Conflict
 from memory_server.storage.columns import TABLES, Table
 from memory_server.storage.copying import ComparedRows, Key, Leaving, MoveTarget
 from memory_server.transfer.copying import PAGE, CopyRun, Progress
@@ -75,6 +76,20 @@ def move(
         waited = now() - began
         target.open()
         return Move(rows, since, waited)
+
+
+def purge(source: Leaving, target: MoveTarget, address: str) -> int:
+    """Delete what a move left behind; return the number of rows. Both are closed.
+
+    Raises:
+        Conflict: the source has not moved there.
+        Unavailable: a database cannot be reached, or the target is not there.
+    """
+    with closing(source), closing(target):
+        if not source.begin(address):
+            raise Conflict(f"It has not moved to {address}. Nothing was deleted.")
+        target.open()
+        return source.purge()
 
 
 def _catch_up(source: ComparedRows, target: MoveTarget, mark: str) -> int:

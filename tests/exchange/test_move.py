@@ -269,9 +269,49 @@ async def replayed(
         await go_on(80)
         assert sides[1].services.database.problems() == []
         assert str(sides[1].services.database.place) == str(target)  # type: ignore[attr-defined]
+        purge = partial(moving.purge, Leaving(source, clock), Filling(target, clock), str(target))
+        assert await anyio.to_thread.run_sync(purge) > 100
+        assert rows_of(source) == []
+        await go_on(20)
     finally:
         for side in sides:
             side.close()
+
+
+def rows_of(place: Postgres) -> list[str]:
+    """Return the tables that hold a row of the tenant."""
+    with psycopg.connect(place.url, options="-c search_path=memory_server") as connection:
+        names = connection.execute(
+            """
+            SELECT relname FROM pg_attribute JOIN pg_class AS c ON c.oid = attrelid
+            WHERE relnamespace = 'memory_server'::regnamespace AND relkind = 'r' AND attname = 'tenant_id'
+            """
+        ).fetchall()
+        of_tenant = "tenant_id = (SELECT id FROM tenants WHERE name = %s)"
+        return [
+            name
+            for (name,) in names
+            if connection.execute(
+                f"SELECT EXISTS (SELECT 1 FROM {name} WHERE {of_tenant})".encode(), (place.tenant,)
+            ).fetchone()
+            == (True,)
+        ]
+
+
+def test_what_a_move_left_behind_is_deleted_on_request_and_who_comes_there_is_led_on(
+    source: Postgres, target: Postgres, run: Run
+) -> None:
+    other = Postgres(source.url, "till")
+    for place in (source, other):
+        assert run(place.given, "add", "The crane is red").code == 0
+    purge = ("copy", "--move", "--purge", source.given, target.given)
+    assert "has not moved to" in run(Path("unused.db"), *purge).err
+    assert run(Path("unused.db"), "copy", "--move", source.given, target.given).code == 0
+    assert "rows deleted" in run(Path("unused.db"), *purge).out
+    assert rows_of(source) == []
+    for place in (source, other, target):
+        assert "The crane is red" in run(place.given, "search", "crane").out
+    assert run(Path("unused.db"), *purge).out.startswith(f"{source}: 0 rows deleted")
 
 
 def test_what_cannot_move_is_told(source: Postgres, run: Run, tmp_path: Path) -> None:

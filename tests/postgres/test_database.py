@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -127,41 +128,33 @@ def test_idle_connections_that_an_administrator_ended_fail_no_call(clock: Clock)
     database.close()
 
 
-def test_what_is_called_not_written_when_a_connection_ends_is_not_written(clock: Clock) -> None:
-    """PostgreSQL may end a connection when it has committed and has not yet said all that it says then."""
-    place = Postgres(new_database())
-    database = Database(place, clock)
-    database.open()
-    done = threading.Event()
-
-    def end() -> None:
-        with psycopg.connect(place.url, autocommit=True) as person:
-            while not done.is_set():
-                person.execute(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                    " WHERE datname = current_database() AND query IN ('COMMIT', 'SELECT tell_write()')"
-                )
-
-    thread = threading.Thread(target=end)
-    thread.start()
-    written: set[str] = set()
-    refused: set[str] = set()
-    untold: set[str] = set()
-    for name in map(str, range(60)):
-        try:
-            with database.write() as tx:
-                tx.projects.insert(name)
-        except Unavailable as error:
-            (refused if "Nothing was written" in str(error) else untold).add(name)
+@pytest.mark.parametrize(
+    ("moment", "told"), [("advisory", "Nothing was written"), ("SyncRep", "cannot be told")]
+)
+def test_what_is_called_not_written_when_a_connection_ends_is_not_written(
+    cluster: Cluster, clock: Clock, moment: str, told: str
+) -> None:
+    """An administrator ends the connection while it waits for its turn; or for a replica, when it has committed and has
+    not said so.
+    """
+    database = Database(cluster.place, clock)
+    before = count(database)
+    end = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = '{moment}'"
+    with psycopg.connect(cluster.place.url, autocommit=True) as person, ThreadPoolExecutor(1) as threads:
+        if moment == "SyncRep":
+            person.execute("ALTER SYSTEM SET synchronous_standby_names = 'one'")
+            person.execute("SELECT pg_reload_conf()")
+            replicas = "SHOW synchronous_standby_names"
+            until(lambda: person.execute(replicas).fetchone() == ("one",), "commits wait for a replica")
         else:
-            written.add(name)
-    done.set()
-    thread.join()
-    with database.read() as tx:
-        there = set(tx.projects.names())
-    assert untold
-    assert not refused & there
-    assert written <= there
+            person.execute("SELECT pg_advisory_lock(%s, %s)", (WRITES, database._tenant))
+        write = threads.submit(stored, database)
+        until(lambda: person.execute(end).fetchone() == (True,), "the write waits, and its connection ends")
+        with pytest.raises(Unavailable, match=told):
+            write.result()
+        person.execute("ALTER SYSTEM RESET synchronous_standby_names")
+        person.execute("SELECT pg_reload_conf(), pg_advisory_unlock_all()")
+    assert count(database) == before + (moment == "SyncRep")
     database.close()
 
 
