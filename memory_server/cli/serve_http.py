@@ -29,7 +29,7 @@ from memory_server.mcp.http.callers import HttpCallers
 from memory_server.mcp.http.guard import Guard, Traffic
 from memory_server.mcp.http.keys import Keys
 from memory_server.mcp.http.logins import RefusedLogins
-from memory_server.mcp.http.metrics import ReaderLoad, written
+from memory_server.mcp.http.metrics import ReaderLoad, by_tenant, written
 from memory_server.mcp.http.rates import Rates
 from memory_server.mcp.http.serving import serve
 from memory_server.mcp.http.tenants import Faces, TenantFile, Tenants
@@ -94,14 +94,11 @@ def _one(settings: Settings, hosts: tuple[str, ...], traffic: Traffic, public: t
         )
     audit, readers = audit_of(settings), Readers(settings, services.effort)
     faces = _faces(services, hosts, work_of(services, audit), readers.carry_out)
-    metrics = partial(
-        written,
-        lambda: [faces.server],
-        services.calls.counted,
-        services.effort,
-        services.waiting,
-        readers.load,
-    )
+
+    def metrics(_is_from_here: bool) -> str:
+        counted, effort = services.calls.counted, services.effort
+        return written(lambda: [faces.server], counted, effort, services.waiting, readers.load)
+
     keys = Keys(services.tokens, oauth)
     options = HttpOptions(hosts, settings.http_rate, metrics, traffic=traffic)
 
@@ -130,7 +127,13 @@ def _several(settings: Settings, file: Path, hosts: tuple[str, ...], traffic: Tr
 
     tenants = Tenants(TenantFile(file), make)
     keys = Keys(tenants, _oauth(settings), tenant_of=tenants.tenant_of)
-    metrics = partial(written, tenants.servers, shared.counted, shared.effort, tenants.waiting, ReaderLoad)
+
+    def metrics(is_from_here: bool) -> str:
+        loads = tenants.loads()
+        waiting = sum(load.waiting for load in loads)
+        text = written(tenants.servers, shared.counted, shared.effort, lambda: waiting, ReaderLoad)
+        return text + by_tenant(loads) if is_from_here else text
+
     options = HttpOptions(hosts, settings.http_rate, metrics, traffic=traffic)
     application = _application(tenants, tenants.pages, keys, options, audit, settings.http_prefix)
     return _Served(application, garbage.look_from_now, tenants.close)

@@ -77,6 +77,8 @@ class RefusedLogin:
     person: str | None
     left_out: int
     """How many refused logins before this one are in no line."""
+    tenant: str | None = None
+    """The memory that the token names, where a server has several."""
 
 
 class Audit:
@@ -101,10 +103,12 @@ class Audit:
         """Is set when lines begin to be lost, and when they can be written again."""
 
     def called(self, call: Observed, tenant: str | None = None) -> None:
-        self._record(({} if tenant is None else {"tenant": tenant}) | _line(call))
+        self._record(_of(tenant) | _line(call))
 
     def refused(self, login: RefusedLogin) -> None:
-        self._record({"call": LOGIN, "outcome": CallOutcome.REFUSED.value, **asdict(login)})
+        line = asdict(login)
+        tenant = _of(line.pop("tenant"))
+        self._record(tenant | {"call": LOGIN, "outcome": CallOutcome.REFUSED.value, **line})
 
     def admit(self) -> None:
         """Raises Unavailable if calls are refused now because they would get no line."""
@@ -150,6 +154,10 @@ class Audit:
         if self._lost:
             self._lost = {}
             self.changed.set()
+
+
+def _of(tenant: str | None) -> dict[str, Any]:
+    return {} if tenant is None else {"tenant": tenant}
 
 
 def _line(call: Observed) -> dict[str, Any]:

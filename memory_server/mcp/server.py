@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio.to_thread
@@ -37,9 +38,10 @@ from memory_server.domain.caller import Caller
 from memory_server.errors import Invalid, NotFound
 from memory_server.language.text import visible
 from memory_server.mcp import failures
-from memory_server.mcp.callers import Callers, caller_of
+from memory_server.mcp.callers import Callers, caller_of, seconds_of
 from memory_server.mcp.changes import PersonalBus, ResourceChanges
 from memory_server.mcp.compat import answer_completions, answer_resource_lists
+from memory_server.mcp.first_answers import LISTEN
 from memory_server.mcp.listed import reads_only
 from memory_server.mcp.observing import UNKNOWN, Observed, observed
 from memory_server.mcp.once import ListedOnce
@@ -121,8 +123,9 @@ class MemoryServer(MCPServer[Any]):
         self._callers = callers
 
     async def _act(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        """Middleware: whatever a request asks for, the file is read and written for its caller."""
-        with acting.as_(caller_of(self._callers, ctx).person):
+        """Middleware: whatever a request asks for, the file is read and written for its caller, and in its time."""
+        seconds = inf if ctx.method == LISTEN else seconds_of(ctx)
+        with acting.as_(caller_of(self._callers, ctx).person), deadline.within(seconds):
             return await call_next(ctx)
 
     async def list_tools(self) -> list[ListedTool]:

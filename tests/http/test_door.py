@@ -6,6 +6,7 @@ import subprocess
 
 import httpx2
 import pytest
+from mcp import MCPError
 
 from memory_server.cli.listening import listen
 from tests import warm
@@ -100,6 +101,20 @@ def test_a_body_of_more_than_4_mb_is_refused(http: Http) -> None:
             yield b" " * (1 << 20)
 
     assert httpx2.post(http.url, content=parts(), headers=JSON).status_code == 413  # type: ignore[arg-type]
+
+
+async def test_a_model_reads_that_its_token_sends_too_many_requests(start: Start, era: str) -> None:
+    with start("--http-rate", "60") as http:
+        async with http.client(token(http.servers, "ada"), era) as client:
+
+            async def call_often() -> None:
+                for _ in range(20):
+                    await client.call_tool("memory_stats", {})
+
+            with pytest.raises(
+                MCPError, match=r"Too many requests .* Nothing was done\. Call again in \d+ s"
+            ):
+                await call_often()
 
 
 def test_too_many_requests_of_a_token_are_told_when_to_come_again(start: Start) -> None:

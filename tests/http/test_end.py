@@ -71,7 +71,10 @@ def test_while_it_ends_a_new_request_is_told_to_come_again_and_one_under_way_is_
         http.process.terminate()
         until(lambda: post().status_code == 503, "new requests are refused")
         refused = post()
-        assert (refused.json()["error"], refused.headers["retry-after"]) == ("closing", "5")
+        assert (refused.json()["error"]["data"], refused.headers["retry-after"]) == (
+            {"error": "closing"},
+            "5",
+        )
         slow.sendall(body[1:])
         assert slow.recv(100).startswith(b"HTTP/1.1 200")
         assert http.process.wait(60) == 0

@@ -1,14 +1,23 @@
 """The parts before the protocol, each alone: rates, places, sessions, counts."""
 
+from types import SimpleNamespace
+
 import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.requests import Request
 
+from memory_server.call import deadline
+from memory_server.call.deadline import CALL
 from memory_server.domain.caller import Person
 from memory_server.domain.calls import BOUNDS, CallOutcome, Calls, times_of
+from memory_server.domain.token import SIGN, State, Token
+from memory_server.errors import Undone
+from memory_server.mcp.callers import ARRIVED, seconds_of
 from memory_server.mcp.http.callers import IDLE, MOST, HttpCallers, TokenUser
+from memory_server.mcp.http.guard import Guard, Traffic
+from memory_server.mcp.http.keys import Keys
 from memory_server.mcp.http.rates import MOST as BUCKETS
 from memory_server.mcp.http.rates import Rates
 from memory_server.mcp.slots import Slots
@@ -194,3 +203,51 @@ def test_a_greater_share_takes_no_less_time(times: list[float], one: float, othe
 @pytest.mark.parametrize("given", [None, [], [1, "x", -3, True], list(range(99)), "text", {}])
 def test_what_the_file_has_as_times_is_read_whatever_it_is(given: object) -> None:
     assert len(times_of(given)) == len(BOUNDS) + 1
+
+
+class OneToken:
+    """Knows one token; the database rolls its first look back."""
+
+    looks = 0
+
+    def check(self, token: str) -> Token | None:
+        self.looks += 1
+        if self.looks == 1:
+            raise Undone("the connection broke")
+        return Token(1, "ada", token, None, False, False, "2026-01-01T00:00:00.000Z", None, None, None)
+
+    def find(self, token: str) -> tuple[Token, State] | None:
+        raise AssertionError(token)
+
+    def are_needed(self) -> bool:
+        return True
+
+
+async def test_a_token_is_looked_up_again_where_the_database_has_rolled_it_back() -> None:
+    tokens = OneToken()
+    user = await Keys(tokens).find(f"{SIGN}x")
+    assert user is not None
+    assert (user.person.name, tokens.looks) == ("ada", 2)
+
+
+async def test_the_check_of_a_token_takes_from_the_time_of_its_call() -> None:
+    """A database that is away can let both wait; together they take no longer than a call may."""
+    scopes: list[dict[str, object]] = []
+
+    async def find(_: str) -> TokenUser:
+        scopes[0][ARRIVED] = scopes[0][ARRIVED] - 7  # type: ignore[operator]
+        return TokenUser(Person("ada"), "token-1")
+
+    async def is_open() -> bool:
+        return False
+
+    async def app(scope: object, _receive: object, _send: object) -> None:
+        scopes.append(scope)  # type: ignore[arg-type]
+
+    headers = [(b"authorization", b"Bearer msrv_x")]
+    scopes.append({"type": "http", "method": "GET", "headers": headers})
+    await Guard(app, find, is_open, Rates(60, Now()), Traffic())(scopes[0], None, None)  # type: ignore[arg-type]
+    context = SimpleNamespace(request=Request(scopes[1]))
+    with deadline.within(seconds_of(context)):  # type: ignore[arg-type]
+        assert CALL - 8 < deadline.left() <= CALL - 7
+    assert seconds_of(SimpleNamespace(request=None)) == CALL  # type: ignore[arg-type]

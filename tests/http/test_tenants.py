@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import httpx2
 import psycopg
 import pytest
+from mcp import MCPError
 
 from memory_server.where import Postgres
 from tests import warm
@@ -96,7 +97,9 @@ async def test_a_database_that_is_down_fails_its_own_people_alone(company: Compa
     with company.serving() as http:
         answers = [ask(http, "msrv_x.lost") for _ in range(3)]
         assert [answer.status_code for answer in answers] == [503] * 3
-        assert answers[0].json()["error_description"] == "Tokens cannot be checked now."
+        told = answers[0].json()["error"]
+        assert told["message"] == "Tokens cannot be checked now. Nothing was done. Call again in 5 s."
+        assert told["data"] == {"error": "unavailable"}
         await store(http, ada, "The crane is painted red")
         assert await seen(http, ada) == ["The crane is painted red"]
         assert httpx2.get(http.base("/metrics")).status_code == 200
@@ -161,9 +164,17 @@ async def test_rates_counts_audit_and_pages_are_of_the_tenant(company: Company, 
         assert ask(http, ben).status_code == 200  # both are the first token of their memory
         metrics = httpx2.get(http.base("/metrics")).text
         assert 'memory_server_calls_total{tool="memory_store"} 2' in metrics
+        assert 'memory_server_tenant_calls_total{tenant="shop"} 1' in metrics
+        assert 'memory_server_tenant_calls_total{tenant="ledger"} 1' in metrics
+        elsewhere = {"X-Forwarded-For": "10.0.0.7", "Authorization": f"Bearer {ben}"}
+        others = httpx2.get(http.base("/metrics"), headers=elsewhere).text
+        assert 'memory_server_calls_total{tool="memory_store"} 2' in others
+        assert "shop" not in others
+        assert ask(http, "msrv_x.ledger").status_code == 401
     lines = [json.loads(line) for line in audit.read_text().splitlines()]
     stored = [(line["tenant"], line["person"]) for line in lines if line["call"] == "memory_store"]
     assert stored == [("shop", "ada"), ("ledger", "ben")]
+    assert [line["tenant"] for line in lines if line["call"] == "(login)"] == ["ledger"]
 
 
 @pytest.mark.parametrize(
@@ -187,7 +198,7 @@ def test_a_file_that_is_wrong_is_told_in_one_line(server: Servers, lines: str, w
 
 
 @pytest.mark.second_store
-async def test_two_databases_of_which_one_goes_down_and_comes_back(server: Servers) -> None:
+async def test_two_databases_of_which_one_goes_down_and_comes_back(server: Servers, era: str) -> None:
     one, other = new_database(), new_database()
     name_of_one = urlsplit(one).path.removeprefix("/")
     company = Company(
@@ -197,6 +208,8 @@ async def test_two_databases_of_which_one_goes_down_and_comes_back(server: Serve
     with company.serving() as http, psycopg.connect(other, autocommit=True) as admin:
         for name, token in tokens.items():
             await store(http, token, f"The {name} is painted red")
+        connected = http.client(tokens["shop"], era)
+        client = await connected.__aenter__()
         allow = f"ALTER DATABASE {name_of_one} WITH ALLOW_CONNECTIONS"
         admin.execute(f"{allow} false".encode())
         admin.execute(
@@ -204,11 +217,15 @@ async def test_two_databases_of_which_one_goes_down_and_comes_back(server: Serve
         )
         for name in ("shop", "till"):
             until(lambda: ask(http, tokens[name]).status_code == 503, "its people are told")  # noqa: B023
+            with pytest.raises(MCPError, match=r"Nothing was done\. Call again in 5 s"):
+                await client.call_tool("memory_stats", {})
             assert await seen(http, tokens["ledger"]) == ["The ledger is painted red"]
         admin.execute(f"{allow} true".encode())
         for name, token in tokens.items():
             until(lambda: ask(http, token).status_code == 200, "all are served again")  # noqa: B023
             assert await seen(http, token) == [f"The {name} is painted red"]
+        assert (await call(client, "memory_stats"))["total"] == 1
+        await connected.__aexit__(None, None, None)
 
 
 @pytest.mark.second_store

@@ -53,8 +53,8 @@ class HttpOptions:
 
     hosts: tuple[str, ...] = ()
     rate: int = 600
-    metrics: Callable[[], str] | None = None
-    """Writes the metrics; it may read the file."""
+    metrics: Callable[[bool], str] | None = None
+    """Writes the metrics for this machine, or for somebody with a token; it may read the file."""
     refused: Refused | None = None
     """Hears of tokens that are refused."""
     routes: Sequence[BaseRoute] = ()
@@ -116,15 +116,17 @@ def http_app(answers: ProtocolApp, keys: Keys, options: HttpOptions) -> Starlett
 class Inquiry:
     """Answers a text to this machine, and to others with a token. A proxy is known by the headers that it adds."""
 
-    def __init__(self, guard: Guard, text: Callable[[], str]) -> None:
+    def __init__(self, guard: Guard, text: Callable[[bool], str]) -> None:
+        """`text` is told if this machine asks."""
         self._guard = guard
         self._text = text
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = None if _is_from_here(Request(scope)) else await self._guard.refusal(scope)
+        is_from_here = _is_from_here(Request(scope))
+        answer = None if is_from_here else await self._guard.refusal(scope)
         if answer is None:
             with deadline.within(PATIENCE):
-                answer = Response(await anyio.to_thread.run_sync(self._text), media_type=KIND)
+                answer = Response(await anyio.to_thread.run_sync(self._text, is_from_here), media_type=KIND)
         await answer(scope, receive, send)
 
 

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memory_server.errors import MemoryServerError
+from memory_server.mcp.callers import ARRIVED
 from memory_server.mcp.http.callers import TokenUser
 from memory_server.mcp.http.rates import Rates
 from memory_server.mcp.http.refused import refused, unauthorized
@@ -85,6 +86,7 @@ class Guard:
         self._metadata = metadata
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope[ARRIVED] = time.monotonic()
         answer = await self.refusal(scope)
         if answer is not None:
             await answer(scope, receive, send)
@@ -105,7 +107,10 @@ class Guard:
         """Return why a request is refused; None where it is let through."""
         if self._traffic.closing:
             return refused(
-                503, "closing", "The server is stopping.", {"Retry-After": str(AGAIN), "Connection": "close"}
+                503,
+                "closing",
+                f"The server is stopping. Nothing was done. Call again in {AGAIN} s.",
+                {"Retry-After": str(AGAIN), "Connection": "close"},
             )
         token = bearer(scope)
         try:
@@ -120,14 +125,16 @@ class Guard:
                 return unauthorized("A token is needed: Authorization: Bearer TOKEN.", self._metadata)
         except MemoryServerError as error:
             logger.error("a token could not be checked: %s", error)
-            return refused(503, "unavailable", "Tokens cannot be checked now.", {"Retry-After": str(AGAIN)})
+            problem = f"Tokens cannot be checked now. Nothing was done. Call again in {AGAIN} s."
+            return refused(503, "unavailable", problem, {"Retry-After": str(AGAIN)})
         scope.pop("user", None)
         if user is not None:
             scope["user"] = user
         wait = self._rates.take(user.access_token.client_id) if user else 0.0
         if wait:
             seconds = str(math.ceil(wait))
-            return refused(429, "too_many_requests", f"Try again in {seconds} s.", {"Retry-After": seconds})
+            problem = f"Too many requests with this token. Nothing was done. Call again in {seconds} s."
+            return refused(429, "too_many_requests", problem, {"Retry-After": seconds})
         return None
 
 

@@ -10,7 +10,7 @@ import anyio.to_thread
 from anyio import CapacityLimiter
 from starlette.routing import BaseRoute
 
-from memory_server.call import deadline
+from memory_server.call import again, deadline
 from memory_server.domain.token import SIGN, State, Token, hashed
 from memory_server.mcp.http.callers import TokenUser
 
@@ -22,8 +22,8 @@ Result = TypeVar("Result")
 FRESH = 1.0
 """Seconds for which a token that was found valid counts as valid: so long does one work that was just revoked."""
 
-PATIENCE = 5.0
-"""Seconds that the check of a token may wait for the file."""
+PATIENCE = 10.0
+"""Seconds that the check of a token may wait for the database: as a call, it waits for a machine that takes over."""
 
 CHECKS = 4
 """Tokens of one tenant that are checked at the same time: its database may not answer, and the others do not wait."""
@@ -58,7 +58,7 @@ class Keys:
     ) -> None:
         """`tenant_of` names the tenant of a token, where the server has several."""
         self._tokens = tokens
-        self._tenant_of = tenant_of
+        self.tenant_of = tenant_of
         self._limiters = defaultdict[str, CapacityLimiter](lambda: CapacityLimiter(CHECKS))
         self._oauth = oauth
         self.metadata = oauth.metadata if oauth else None
@@ -81,7 +81,7 @@ class Keys:
         if cached is not None and now - cached[1] < FRESH:
             return cached[0]
         self._valid.pop(key, None)
-        tenant = self._tenant_of(token)
+        tenant = self.tenant_of(token)
         limiter = None if tenant is None else self._limiters[tenant]
         valid = await _within(partial(self._tokens.check, token), limiter)
         if valid is None:
@@ -101,7 +101,7 @@ class Keys:
         """
         if not token.startswith(SIGN):
             return None
-        tenant = self._tenant_of(token)
+        tenant = self.tenant_of(token)
         limiter = None if tenant is None else self._limiters[tenant]
         return await _within(partial(self._tokens.find, token), limiter)
 
@@ -117,5 +117,6 @@ class Keys:
 
 
 async def _within(work: Callable[[], Result], limiter: CapacityLimiter | None = None) -> Result:
+    """Do it on a worker thread, again where the database has rolled it back."""
     with deadline.within(PATIENCE):
-        return await anyio.to_thread.run_sync(work, limiter=limiter)
+        return await anyio.to_thread.run_sync(again.whole, work, limiter=limiter)

@@ -59,4 +59,5 @@ class RefusedLogins:
         left_out, self._left_out = self._left_out, 0
         reason = "unknown" if token_state is None else token_state[1].value
         id, person = (None, None) if token_state is None else (token_state[0].id, token_state[0].name)
-        self._tell(RefusedLogin(reason, through, address, forwarded, id, person, left_out))
+        tenant = self._keys.tenant_of(token)
+        self._tell(RefusedLogin(reason, through, address, forwarded, id, person, left_out, tenant))

@@ -22,6 +22,15 @@ class ReaderLoad:
     answered: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class TenantLoad:
+    """One of several memories that are open: its calls since it was opened, and how many of its texts wait."""
+
+    name: str
+    calls: Calls
+    waiting: int
+
+
 _BY_TOOL = (
     ("calls_total", "calls", "Calls of tools."),
     ("calls_refused_total", "refused", "Calls answered with an error that says what mends it."),
@@ -29,7 +38,7 @@ _BY_TOOL = (
     ("calls_degraded_total", "degraded", "Calls answered without what they should have used."),
     ("triggers_timed_out_total", "timed_out", "Triggers that exceeded their time, or were left over."),
 )
-"""Metrics of each tool: the name, the field of `Calls`, and the help."""
+"""Metrics of each tool, and of each tenant: the name, the field of `Calls`, and the help."""
 
 
 def written(
@@ -45,12 +54,7 @@ def written(
     lines: list[str] = []
 
     def metric(name: str, help: str, values: float | Mapping[str, float], label: str = "") -> None:
-        kind = "counter" if name.endswith("_total") else "gauge"
-        lines.extend((f"# HELP memory_server_{name} {help}", f"# TYPE memory_server_{name} {kind}"))
-        if isinstance(values, Mapping):
-            lines.extend(f'memory_server_{name}{{{label}="{of}"}} {value:g}' for of, value in values.items())
-        else:
-            lines.append(f"memory_server_{name} {values:g}")
+        lines.extend(_metric(name, help, values, label))
 
     for name, field, help in _BY_TOOL:
         metric(name, help, {tool: getattr(counts, field) for tool, counts in counted.items()}, "tool")
@@ -78,6 +82,29 @@ def written(
         of_readers = sum(_resident(pid) or 0 for pid in by_readers.pids)
         metric("readers_resident_memory_bytes", "Memory of the readers.", of_readers)
     return "\n".join(lines) + "\n"
+
+
+def by_tenant(loads: Sequence[TenantLoad]) -> str:
+    """The metrics of each tenant that is open. They name it, so they are for this machine alone."""
+    lines: list[str] = []
+    for name, field, help in _BY_TOOL:
+        numbers: dict[str, float] = {load.name: getattr(load.calls, field) for load in loads}
+        lines += _metric(f"tenant_{name}", help, numbers, "tenant")
+    seconds = {load.name: load.calls.milliseconds / 1000 for load in loads}
+    lines += _metric("tenant_call_seconds_total", "Time of calls, with their waits.", seconds, "tenant")
+    waiting = {load.name: load.waiting for load in loads}
+    lines += _metric("tenant_embeddings_waiting", "Texts that wait for their embedding.", waiting, "tenant")
+    return "\n".join(lines) + "\n"
+
+
+def _metric(name: str, help: str, values: float | Mapping[str, float], label: str = "") -> Iterator[str]:
+    kind = "counter" if name.endswith("_total") else "gauge"
+    yield f"# HELP memory_server_{name} {help}"
+    yield f"# TYPE memory_server_{name} {kind}"
+    if isinstance(values, Mapping):
+        yield from (f'memory_server_{name}{{{label}="{of}"}} {value:g}' for of, value in values.items())
+    else:
+        yield f"memory_server_{name} {values:g}"
 
 
 def _resident(pid: int) -> int | None:

@@ -2,14 +2,20 @@
 
 from collections.abc import Mapping
 
+from mcp_types import INTERNAL_ERROR, INVALID_REQUEST
 from starlette.responses import JSONResponse
 
 
 def refused(
     status: int, error: str, description: str, headers: Mapping[str, str] | None = None
 ) -> JSONResponse:
-    """An answer with a code for programs and a sentence for people."""
-    return JSONResponse({"error": error, "error_description": description}, status, headers)
+    """An error of the protocol, whose sentence clients show to a model; it answers no id, since the body was not read.
+
+    `error` is a code for programs.
+    """
+    code = INTERNAL_ERROR if status >= 500 else INVALID_REQUEST
+    body = {"code": code, "message": description, "data": {"error": error}}
+    return JSONResponse({"jsonrpc": "2.0", "id": None, "error": body}, status, headers)
 
 
 def unauthorized(description: str, metadata: str | None, error: str | None = None) -> JSONResponse:

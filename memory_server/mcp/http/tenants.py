@@ -19,10 +19,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memory_server.app import Services
 from memory_server.call.deadline import CALL
+from memory_server.domain.calls import Calls
 from memory_server.domain.token import State, Token
 from memory_server.errors import Invalid, MemoryServerError
 from memory_server.mcp.http.app import ProtocolApp
 from memory_server.mcp.http.callers import IDLE, TokenUser
+from memory_server.mcp.http.metrics import TenantLoad
 from memory_server.mcp.http.refused import unauthorized
 from memory_server.mcp.server import CALLS_AT_ONCE, MemoryServer
 from memory_server.where import DEFAULT_TENANT, Where, tenants_in
@@ -141,13 +143,9 @@ class Tenants:
     def servers(self) -> list[MemoryServer]:
         return [memory.faces.server for memory in self._all()]
 
-    def waiting(self) -> int:
-        """Return how many texts wait for their embedding, in the databases that answer."""
-        number = 0
-        for memory in self._all():
-            with suppress(MemoryServerError):
-                number += memory.faces.services.waiting()
-        return number
+    def loads(self) -> list[TenantLoad]:
+        """Return the load of each memory that is open; where its database does not answer, none of its texts waits."""
+        return [_load(name, memory.faces.services) for name, memory in sorted(self._open.copy().items())]
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
@@ -261,3 +259,10 @@ class Tenants:
                     self._group.start_soon(self._closed, memory)
                 else:
                     memory.ending.set()
+
+
+def _load(name: str, services: Services) -> TenantLoad:
+    waiting = 0
+    with suppress(MemoryServerError):
+        waiting = services.waiting()
+    return TenantLoad(name, sum(services.calls.counted.calls().values(), Calls()), waiting)
