@@ -62,6 +62,7 @@ def test_a_call_that_lasts_too_long_or_names_no_mend_is_a_fault() -> None:
     assert faults_of([Call(0, 0, 20.9, MEND), Call(0, 0, 20.9, "")]) == []
     assert len(faults_of([Call(0, 0, 21.1, "")])) == 1
     assert len(faults_of([Call(0, 0, 1, "It cannot be reached.")])) == 1
+    assert faults_of([Call(0, 0, 1, "Too many requests. Nothing was done. Call again in 5 s.")]) == []
 
 
 def test_a_table_has_a_row_for_each_kind_of_event() -> None:
@@ -71,5 +72,7 @@ def test_a_table_has_a_row_for_each_kind_of_event() -> None:
         )
 
     table = summary([line("killed", 20, 0), line("killed", 24, 2), line("cut off", 23, 0)]).splitlines()
-    assert len(table) == 4
-    assert table[2].startswith("| killed | 2 | 24 s | 24 s | 1,000 | 16 | 2 | 2 | 0 | 20.6 s |")
+    assert table[0] == "3 events: HTTP, three etcd, 4 servers with 2 writers, synchronous"
+    assert len(table) == 7
+    assert table[4].startswith("| killed | 2 | 24 s | 24 s | 1,000 | 16 | 2 | 2 | 0 | 20.6 s |")
+    assert table[6].startswith("| all | 3 |")

@@ -64,7 +64,7 @@ def running(folder: Path, *arguments: str) -> Iterator[Server]:
             command, cwd=folder, stdin=subprocess.DEVNULL, stderr=errors, env=environment()
         )
     try:
-        yield Server(process, _port(process, log, begin), db, log)
+        yield Server(process, port_of(process, log, begin), db, log)
     finally:
         if process.poll() is None:
             process.terminate()
@@ -84,7 +84,7 @@ def token(db: Path, name: str) -> str:
     return done.stdout.strip()
 
 
-def _port(process: "subprocess.Popen[bytes]", log: Path, begin: int) -> int:
+def port_of(process: "subprocess.Popen[bytes]", log: Path, begin: int) -> int:
     until = time.monotonic() + START
     while time.monotonic() < until and process.poll() is None:
         found = re.search(r"http://127\.0\.0\.1:(\d+)/", log.read_text(encoding="utf-8")[begin:])

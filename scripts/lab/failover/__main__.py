@@ -20,12 +20,12 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[up]) for up in (1, 3)]
 
 from failover import judge, report  # noqa: E402
 from failover.events import EVENTS  # noqa: E402
-from failover.load import Load, faults_of, outage, rate  # noqa: E402
+from failover.load import LONGEST, Load, faults_of, outage, rate  # noqa: E402
 from failover.nodes import Nodes, NotReady  # noqa: E402
 from failover.report import Line  # noqa: E402
 
-BEFORE = 5.0
-"""Seconds of load before an event, and after it."""
+BEFORE = 3.0
+"""Seconds of load before an event; and after it at least."""
 
 FAULTS = 20
 """Faults of an event that are printed: an asynchronous replica can lack hundreds of writes."""
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace, folder: Path) -> list[Line]:
     lines = []
     try:
         nodes.start()
-        load = Load.on(nodes.place, folder, chance, options.servers, options.writers)
+        load = Load.over_http(nodes.place, folder, chance, options.servers, options.writers, options.limit)
         load.start(options.pause)
         load.await_writes()
         load.pause()
@@ -79,9 +79,11 @@ def event(
     except NotReady as error:
         faults.append(f"{kind}: {error}")
     healed = time.monotonic()
-    time.sleep(BEFORE)
+    load.await_writes()
+    time.sleep(max(0.0, healed + BEFORE - time.monotonic()))
     end = time.monotonic()
     load.pause()
+    faults += [f"{kind}: {refusal}" for server in load.servers for refusal in server.change()]
     calls = load.take_calls()
     faults += [*faults_of(calls), *load.faults]
     load.faults.clear()
@@ -102,8 +104,13 @@ def event(
         during=round(rate(calls, harm, healed), 1),
         after=round(rate(calls, healed, end), 1),
         acknowledged=sum(not call.refusal for call in calls),
-        refused=sum(bool(call.refusal) and not call.is_untold for call in calls),
+        refused=sum(bool(call.refusal) and not (call.is_untold or call.is_limited) for call in calls),
         untold=sum(call.is_untold for call in calls),
+        limited=sum(call.is_limited for call in calls),
+        queued=verdict.queued,
+        settled=round(verdict.settled, 1),
+        late=sum(call.ended - call.began > LONGEST for call in calls),
+        stall=round(load.servers[0].loop.take_stall(), 1),
         lost=len(verdict.lost),
         twice=len(verdict.twice),
         faults=faults,
@@ -119,7 +126,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--servers", type=int, default=4)
     parser.add_argument("--writers", type=int, default=8, help="in each server")
-    parser.add_argument("--pause", type=float, default=0.0, help="seconds between two calls of a writer")
+    parser.add_argument("--pause", type=float, default=0.5, help="seconds between two calls of a writer")
+    parser.add_argument(
+        "--limit", type=int, default=40, help="requests of a token a minute at the last server"
+    )
     parser.add_argument("--asynchronous", action="store_true", help="replication that may lose writes")
     parser.add_argument(
         "--only", type=lambda text: text.split(","), default=list(EVENTS), help="kinds of events"

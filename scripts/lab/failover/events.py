@@ -71,20 +71,32 @@ def lose_replica(nodes: Nodes, chance: random.Random) -> None:
     replica.start()
 
 
+def lose_an_etcd(nodes: Nodes, chance: random.Random) -> None:
+    """One of three: the other two agree without it. Where it led them, they choose another one first."""
+    etcd = chance.choice(nodes.nodes).etcd
+    etcd.kill()
+    time.sleep(chance.uniform(4, 8))
+    etcd.start()
+
+
 def lose_etcd(nodes: Nodes, chance: random.Random) -> None:
-    """For longer than a lease lasts."""
-    nodes.kill_etcd()
+    """Two of three, for longer than a lease lasts: nobody can be chosen, and the primary goes on."""
+    lost = [node.etcd for node in chance.sample(nodes.nodes, 2)]
+    for etcd in lost:
+        etcd.kill()
     time.sleep(TTL + chance.uniform(2, 8))
-    nodes.start_etcd()
+    for etcd in lost:
+        etcd.start()
 
 
 def lose_both(nodes: Nodes, chance: random.Random) -> None:
-    """The primary and etcd: nobody leads until etcd is back."""
+    """The machine of the primary, and the etcd of another: nobody leads until that is back."""
     primary = nodes.leader()
-    nodes.kill_etcd()
+    etcd = chance.choice([node for node in nodes.nodes if node is not primary]).etcd
+    etcd.kill()
     primary.kill()
     time.sleep(chance.uniform(2, 10))
-    nodes.start_etcd()
+    etcd.start()
     nodes.await_leader(PROMOTING, primary)
     primary.start()
 
@@ -97,6 +109,7 @@ EVENTS: dict[str, Event] = {
     "primary cut off from its peers alone": cut_off_from_peers,
     "switched over on purpose": switch_over,
     "a replica lost": lose_replica,
-    "etcd lost": lose_etcd,
-    "etcd and the primary lost": lose_both,
+    "an etcd of three lost": lose_an_etcd,
+    "two etcd of three lost": lose_etcd,
+    "two etcd and the primary lost": lose_both,
 }

@@ -1,6 +1,7 @@
 """Compares the database after an event with what the ledgers say, and asks if the servers work on as before."""
 
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 
@@ -8,11 +9,8 @@ import psycopg
 from torture.ledger import look
 
 from failover.gates import LOOPBACK
-from failover.load import Load
+from failover.load import RECOVERING, Load
 from failover.nodes import Node, Nodes
-
-RECOVERING = 60.0
-"""Seconds within which a server leads, all watch again, and no text waits to be embedded."""
 
 _TWICE = """
     SELECT split_part(content, ' ', 1) FROM memory_server.memories GROUP BY 1 HAVING count(*) > 1
@@ -45,6 +43,10 @@ class Verdict:
     lost: list[str] = field(default_factory=list)
     twice: list[str] = field(default_factory=list)
     other: list[str] = field(default_factory=list)
+    queued: int = 0
+    """Texts that waited to be embedded when the writers paused."""
+    settled: float = 0.0
+    """Seconds from then until all was as it should be."""
 
     @property
     def faults(self) -> list[str]:
@@ -54,21 +56,24 @@ class Verdict:
 def judge(nodes: Nodes, load: Load, what: str) -> Verdict:
     """Say what is lost, what is there twice, and what did not recover. No writer may be in a call."""
     verdict = Verdict()
+    leader = nodes.leader()
+    with closing(_connect(leader)) as connection:
+        (verdict.queued,) = connection.execute(_WAITING).fetchone() or (0,)
+        begin = time.monotonic()
+        verdict.other += [f"{what}: {line}" for line in _unrecovered(connection, load)]
+        verdict.settled = time.monotonic() - begin
+        verdict.twice += [f"{what}: {word} is there twice" for (word,) in connection.execute(_TWICE)]
+        verdict.other += [
+            f"{what}: {node.name} has other writes than the primary"
+            for node in nodes.nodes
+            if not _follows(node, connection)
+        ]
     stored, problems = look(nodes.place)
     verdict.other += [f"{what}: {problem}" for problem in problems[:3]]
     for ledger in load.ledgers:
         if not problems:
             verdict.lost += ledger.compare(stored, what)
         ledger.refusals.clear()
-    leader = nodes.leader()
-    with closing(_connect(leader)) as connection:
-        verdict.twice += [f"{what}: {word} is there twice" for (word,) in connection.execute(_TWICE)]
-        verdict.other += [f"{what}: {line}" for line in _unrecovered(connection, len(load.servers))]
-        verdict.other += [
-            f"{what}: {node.name} has other writes than the primary"
-            for node in nodes.nodes
-            if not _follows(node, connection)
-        ]
     verdict.other += [f"{what}: {line}" for line in load.tracebacks()]
     return verdict
 
@@ -95,17 +100,30 @@ def _follows(node: Node, primary: psycopg.Connection[tuple[int]]) -> bool:
     return True
 
 
-def _unrecovered(connection: psycopg.Connection[tuple[int]], servers: int) -> list[str]:
+def _unrecovered(connection: psycopg.Connection[tuple[int]], load: Load) -> list[str]:
     """Wait until all work as before; return what does not."""
     end = time.monotonic() + RECOVERING
-    while True:
-        leading, watching, waiting = (
-            connection.execute(sql).fetchone() for sql in (_LEADING, _WATCHING, _WAITING)
-        )
-        if (leading, watching, waiting) == ((1,), (servers,), (0,)):
-            return []
+    while wrong := list(_problems(connection, load)):
         if time.monotonic() > end:
-            return [
-                f"{leading} servers lead, {watching} of {servers} watch, {waiting} texts wait to be embedded"
-            ]
-        time.sleep(0.5)
+            return wrong
+        time.sleep(0.3)
+    return []
+
+
+def _problems(connection: psycopg.Connection[tuple[int]], load: Load) -> Iterator[str]:
+    (writes,) = connection.execute(_WRITES).fetchone() or (0,)
+    (leading,), (watching,), (waiting,) = (
+        connection.execute(sql).fetchone() or (0,) for sql in (_LEADING, _WATCHING, _WAITING)
+    )
+    if leading != 1:
+        yield f"{leading} servers lead"
+    if watching != len(load.servers):
+        yield f"{watching} of {len(load.servers)} watch"
+    if waiting:
+        yield f"{waiting} texts wait to be embedded"
+    for number, server in enumerate(load.servers):
+        if server.stamp != str(writes):
+            yield f"the page of server {number} saw {server.stamp or 'none'} of {writes} writes"
+        if server.told < server.changes:
+            yield f"the stream of server {number} was told of {server.told} of {server.changes} changes"
+        yield from server.faults

@@ -16,16 +16,32 @@ from typing import Any
 from torture.ledger import UNTOLD, Ledger
 from torture.wire import Answer, Gone, Server, Silent, traceback_in
 
+from failover.clients import HttpServer, Loop, make_tokens
 from memory_server.where import Postgres
 
 LONGEST = 21.0
 """Seconds after which each call must have ended: its 20, and one to say so."""
 
-STARTING = 60.0
-"""Seconds within which each server has acknowledged a write."""
+RECOVERING = 60.0
+"""Seconds within which each writer has written after an event, a server leads, all watch, and no text waits."""
 
-MENDS = ("Then call again.", "Check whether it is stored before you write it again.")
+MENDS = re.compile(
+    r"(Then call again|Call again in \d+ s|Check whether it is stored before you write it again)\.$"
+)
 """What a refusal may advise while the database is away."""
+
+LIMITED = "Too many requests"
+"""What a refusal says where a token has a limit."""
+
+FREELY = 1_000_000
+"""Requests that a token without a limit may send in a minute."""
+
+
+class OneClient(Server):
+    """A server over standard input and output: all of its writers are one client."""
+
+    def call(self, tool: str, arguments: dict[str, Any], _client: int = 0) -> Answer:
+        return super().call(tool, arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +52,11 @@ class Call:
     began: float
     ended: float
     refusal: str
+    writer: int = 0
+
+    @property
+    def is_limited(self) -> bool:
+        return LIMITED in self.refusal
 
     @property
     def is_untold(self) -> bool:
@@ -46,7 +67,8 @@ class Call:
 class Load:
     """Writers that go on until `stop`; `pause` lets each end its call."""
 
-    servers: list[Server]
+    servers: list[Any]
+    """OneClient, or HttpServer."""
     ledgers: list[Ledger]
     calls: list[Call] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
@@ -66,12 +88,30 @@ class Load:
         writers: int,
         environment: Mapping[str, str] = MappingProxyType({}),
     ) -> "Load":
+        """Start servers over standard input and output."""
         processes = []
         for number in range(servers):
             home = folder / f"server{number}"
             home.mkdir()
-            processes.append(Server(place, home, environment=environment))
-        return cls(processes, [Ledger(random.Random(chance.random())) for _ in range(servers * writers)])
+            processes.append(OneClient(place, home, environment=environment))
+        return cls(processes, _ledgers(chance, servers * writers))
+
+    @classmethod
+    def over_http(
+        cls, place: Postgres, folder: Path, chance: random.Random, servers: int, writers: int, limit: int
+    ) -> "Load":
+        """Start servers over HTTP, whose writers have a client and a token each.
+
+        `limit`: requests that a token may send to the last server in a minute.
+        """
+        loop, processes = Loop(), []
+        tokens = make_tokens(place, [f"person-{number}" for number in range(servers * (writers + 1))])
+        for number in range(servers):
+            home = folder / f"server{number}"
+            home.mkdir()
+            rate = limit if number == servers - 1 else FREELY
+            processes.append(HttpServer(place, home, number, tokens[number::servers], rate, loop))
+        return cls(processes, _ledgers(chance, servers * writers))
 
     def start(self, pause: float) -> None:
         """`pause`: seconds between two calls of a writer."""
@@ -79,17 +119,18 @@ class Load:
         for number, ledger in enumerate(self.ledgers):
             turn = threading.Lock()
             self._turns.append(turn)
-            server = number % len(self.servers)
-            threading.Thread(target=self._write, args=(server, ledger, turn, pause), daemon=True).start()
+            threading.Thread(target=self._write, args=(number, ledger, turn, pause), daemon=True).start()
 
-    def await_writes(self) -> None:
-        """Wait until each server has acknowledged a write."""
-        end = time.monotonic() + STARTING
-        while len({call.server for call in self.calls if not call.refusal}) < len(self.servers):
-            if time.monotonic() > end:
-                self.faults.append(f"after {STARTING} s not every server has acknowledged a write")
+    def await_writes(self, seconds: float = RECOVERING) -> None:
+        """Wait until each writer has begun a call now that is acknowledged; it is a fault where one has not."""
+        begin = time.monotonic()
+        while missing := set(range(len(self.ledgers))) - {
+            call.writer for call in list(self.calls) if call.began > begin and not call.refusal
+        }:
+            if time.monotonic() > begin + seconds:
+                self.faults.append(f"after {seconds} s these writers have written nothing: {sorted(missing)}")
                 return
-            time.sleep(0.1)
+            time.sleep(0.2)
 
     def replace(self, number: int, server: Server) -> None:
         """Send the calls of a server's writers to another one, and end it as a client does."""
@@ -123,13 +164,15 @@ class Load:
         calls, self.calls = self.calls, []
         return calls
 
-    def _write(self, number: int, ledger: Ledger, turn: threading.Lock, pause: float) -> None:
+    def _write(self, writer: int, ledger: Ledger, turn: threading.Lock, pause: float) -> None:
+        client, number = divmod(writer, len(self.servers))
+
         def ask(tool: str, arguments: dict[str, Any]) -> Answer:
             began = time.monotonic()
-            answer = self.servers[number].call(tool, arguments)
+            answer: Answer = self.servers[number].call(tool, arguments, client)
             refusal = answer if isinstance(answer, str) else ""
             self.refusals.update([re.sub(r"\d+", "N", refusal)] if refusal else [])
-            self.calls.append(Call(number, began, time.monotonic(), refusal))
+            self.calls.append(Call(number, began, time.monotonic(), refusal, writer))
             return answer
 
         try:
@@ -152,7 +195,7 @@ def faults_of(calls: list[Call]) -> list[str]:
         for call in calls
         if call.ended - call.began > LONGEST
     ]
-    mute = [call.refusal for call in calls if call.refusal and not call.refusal.endswith(MENDS)]
+    mute = [call.refusal for call in calls if call.refusal and not MENDS.search(call.refusal)]
     return [*late, *(f"a refusal names no mend: {refusal}" for refusal in mute)]
 
 
@@ -173,3 +216,7 @@ def outage(calls: list[Call], servers: int, begin: float, end: float) -> float:
 def rate(calls: list[Call], begin: float, end: float) -> float:
     """Return acknowledged writes a second."""
     return sum(not call.refusal and begin < call.ended < end for call in calls) / max(end - begin, 0.001)
+
+
+def _ledgers(chance: random.Random, number: int) -> list[Ledger]:
+    return [Ledger(random.Random(chance.random())) for _ in range(number)]

@@ -1,13 +1,9 @@
-"""Three nodes on loopback, each with Patroni and PostgreSQL, and an etcd: gates between them can be shut.
-
-One etcd stands for three: what matters to a node is whether a majority of them answers.
-"""
+"""Three nodes on loopback, each with Patroni, PostgreSQL and etcd: gates between them can be shut."""
 
 import json
-import shutil
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +13,7 @@ import psutil
 import psycopg
 
 from failover.api import get
+from failover.etcd import Etcd, members
 from failover.gates import LOOPBACK, Gate, Gates
 from failover.pooler import Pooler
 from failover.processes import free_ports, give, programs, runs_in, start, tree
@@ -57,22 +54,26 @@ class Node:
     clients: Gate
     peers: Gate
     patroni_gate: Gate
-    etcd_gate: Gate
+    etcd_gates: list[Gate]
+    """Its ways to each etcd, also to its own."""
+    etcd: Etcd
     command: list[str]
     patroni: psutil.Process | None = None
 
     @property
     def gates(self) -> list[Gate]:
-        return [self.clients, self.peers, self.patroni_gate, self.etcd_gate]
+        return [self.clients, self.peers, self.patroni_gate, *self.etcd_gates]
 
     def start(self) -> None:
-        """Start Patroni, which starts PostgreSQL."""
+        """Start etcd, and Patroni, which starts PostgreSQL."""
+        self.etcd.start()
         self.patroni = start(self.command, self.folder / "patroni.log")
 
     def kill(self) -> None:
         """kill -9 to each process of the machine."""
         self._send(signal.SIGKILL, self._patroni_processes())
         self.kill_postgres()
+        self.etcd.kill()
         if self.patroni is not None:
             self.patroni.wait(10)
 
@@ -81,9 +82,11 @@ class Node:
         self._send(signal.SIGKILL, self._postgres_processes())
 
     def freeze(self) -> None:
+        self.etcd.freeze()
         self._send(signal.SIGSTOP, [*self._patroni_processes(), *self._postgres_processes()])
 
     def thaw(self) -> None:
+        self.etcd.thaw()
         self._send(signal.SIGCONT, [*self._postgres_processes(), *self._patroni_processes()])
 
     def status(self) -> dict[str, Any]:
@@ -124,18 +127,14 @@ class Nodes:
         """`pooling`: session or transaction, where PgBouncer is in front of the three; else empty."""
         self.folder = folder
         self.synchronous = synchronous
-        self._etcd_port, peer, pooler, *ports = free_ports(3 + 6 * len(NAMES))
-        self.pooler = Pooler(folder / "pooler", pooler, pooling) if pooling else None
-        self._etcd_command = _etcd(folder, self._etcd_port, peer)
-        self._etcd: psutil.Process | None = None
-        self.nodes = [
-            self._node(name, ports[6 * place : 6 * place + 6], patroni) for place, name in enumerate(NAMES)
-        ]
+        ports = iter(free_ports(1 + (7 + len(NAMES)) * len(NAMES)))
+        self.pooler = Pooler(folder / "pooler", next(ports), pooling) if pooling else None
+        etcd = members(folder, {name: (next(ports), next(ports)) for name in NAMES})
+        self.nodes = [self._node(name, ports, etcd, patroni) for name in NAMES]
         self.gates = Gates([gate for node in self.nodes for gate in node.gates])
 
     def start(self) -> None:
         """Start all, and make the database as docs/scale.md says."""
-        self.start_etcd()
         if self.pooler is not None:
             self.pooler.start()
         for node in self.nodes:
@@ -155,7 +154,6 @@ class Nodes:
         for node in self.nodes:
             node.thaw()
             node.kill()
-        self.kill_etcd()
         if self.pooler is not None:
             self.pooler.stop()
 
@@ -168,23 +166,17 @@ class Nodes:
         hosts = ",".join(f"{LOOPBACK}:{node.clients.port}" for node in self.nodes)
         return Postgres(f"postgresql://memory@{hosts}/memory?target_session_attrs=read-write")
 
-    def start_etcd(self) -> None:
-        self._etcd = start(self._etcd_command, self.folder / "etcd.log")
-
-    def kill_etcd(self) -> None:
-        if self._etcd is not None:
-            with suppress(psutil.NoSuchProcess):
-                self._etcd.kill()
-                self._etcd.wait(10)
-
     def cut_off(self, node: Node) -> None:
-        """Part a node from etcd and from the others: it reaches no Patroni, and nobody reaches it but the servers."""
-        self.shut([node.peers, node.etcd_gate, *(other.patroni_gate for other in self.nodes)])
+        """Part a node from the others: it reaches no etcd and no Patroni, and nobody reaches it but the servers."""
+        node.etcd.freeze()
+        self.shut([node.peers, *node.etcd_gates, *(other.patroni_gate for other in self.nodes)])
 
     def shut(self, gates: list[Gate]) -> None:
         self.gates.set(gates, False)
 
     def open_all(self) -> None:
+        for node in self.nodes:
+            node.etcd.thaw()
         self.gates.set([gate for node in self.nodes for gate in node.gates], True)
 
     def leader(self) -> Node:
@@ -233,13 +225,13 @@ class Nodes:
     def _statuses(self) -> list[tuple[Node, dict[str, Any]]]:
         return [(node, node.status()) for node in self.nodes]
 
-    def _node(self, name: str, ports: list[int], patroni: str) -> Node:
+    def _node(self, name: str, ports: Iterator[int], etcd: Mapping[str, Etcd], patroni: str) -> Node:
         folder = self.folder / name
         folder.mkdir()
         give(folder)
-        postgres, api = ports[:2]
-        clients, peers = Gate(ports[2], postgres), Gate(ports[3], postgres)
-        patroni_gate, etcd_gate = Gate(ports[4], api), Gate(ports[5], self._etcd_port)
+        postgres, api = next(ports), next(ports)
+        clients, peers, patroni_gate = (Gate(next(ports), target) for target in (postgres, postgres, api))
+        etcd_gates = [Gate(next(ports), member.port) for member in etcd.values()]
         settings = {**SETTINGS, "synchronous_mode": self.synchronous}
         written: dict[str, Any] = {
             "scope": "memory",
@@ -248,7 +240,7 @@ class Nodes:
                 "listen": f"{LOOPBACK}:{api}",
                 "connect_address": f"{LOOPBACK}:{patroni_gate.port}",
             },
-            "etcd3": {"hosts": [f"{LOOPBACK}:{etcd_gate.port}"], "use_proxies": True},
+            "etcd3": {"hosts": [f"{LOOPBACK}:{gate.port}" for gate in etcd_gates], "use_proxies": True},
             "bootstrap": {
                 "dcs": settings,
                 "initdb": [{"encoding": "UTF8"}, {"locale": "C.UTF-8"}, {"auth": "trust"}, "data-checksums"],
@@ -276,21 +268,11 @@ class Nodes:
             follow = f"{self.pooler.follow} {clients.port}"
             written["postgresql"]["callbacks"] = {"on_start": follow, "on_role_change": follow}
         (folder / "patroni.yml").write_text(json.dumps(written, indent=1))
-        command = [patroni, str(folder / "patroni.yml")]
-        return Node(name, folder, postgres, api, clients, peers, patroni_gate, etcd_gate, command)
-
-
-def _etcd(folder: Path, client: int, peer: int) -> list[str]:
-    """Return the command of an etcd with patience for a busy machine."""
-    (folder / "etcd").mkdir()
-    give(folder / "etcd")
-    client_url, peer_url = f"http://{LOOPBACK}:{client}", f"http://{LOOPBACK}:{peer}"
-    return [
-        shutil.which("etcd") or "etcd", "--name", "e", "--data-dir", str(folder / "etcd" / "data"),
-        "--listen-client-urls", client_url, "--advertise-client-urls", client_url,
-        "--listen-peer-urls", peer_url, "--initial-advertise-peer-urls", peer_url,
-        "--initial-cluster", f"e={peer_url}", "--heartbeat-interval", "500", "--election-timeout", "5000",
-    ]  # fmt: skip
+        # As a service manager does, since Patroni ends where etcd is there and has not decided on its version.
+        command = ["sh", "-c", 'while :; do "$@"; sleep 1; done', "sh", patroni, str(folder / "patroni.yml")]
+        return Node(
+            name, folder, postgres, api, clients, peers, patroni_gate, etcd_gates, etcd[name], command
+        )
 
 
 def _is_primary(status: dict[str, Any]) -> bool:

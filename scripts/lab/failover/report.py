@@ -34,14 +34,27 @@ class Line:
     untold: int
     lost: int
     twice: int
+    setup: str = "HTTP, three etcd"
+    limited: int = 0
+    """Calls that a limit of requests refused."""
+    queued: int = 0
+    """Texts that waited to be embedded after the event."""
+    settled: float = 0.0
+    """Seconds after which none waited, one server led, and each of them had told its page and its stream."""
+    late: int = 0
+    """Calls that took longer than they may."""
+    stall: float = 0.0
+    """The longest time for which the laboratory itself stood still, and with it probably the servers beside it."""
     faults: list[str] = field(default_factory=list)
 
     def told(self) -> str:
         state = f"{len(self.faults)} faults" if self.faults else "all there"
         return (
             f"{self.seed} {self.kind} ({self.moved}): no write for {self.outage} s, whole after {self.whole} s, "
-            f"{self.acknowledged} written, {self.refused} refused, {self.untold} cannot be told, longest call "
-            f"{self.longest} s, {self.before} / {self.during} / {self.after} writes a second: {state}"
+            f"{self.acknowledged} written, {self.refused} refused, {self.limited} too many, {self.untold} cannot be "
+            f"told, longest call {self.longest} s, {self.before} / {self.during} / {self.after} writes a second, "
+            f"{self.queued} texts embedded, all as before {self.settled} s later, {self.late} late, "
+            f"stood still for {self.stall} s: {state}"
         )
 
 
@@ -63,30 +76,42 @@ def read() -> list[Line]:
 
 
 def summary(lines: list[Line]) -> str:
-    """Return the table of events by kind."""
+    """Return for each set-up the table of events by kind."""
+    setups: dict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        setups[f"{line.setup}, {line.servers} servers with {line.writers} writers, {line.way}"].append(line)
+    return "\n\n".join(f"{len(group)} events: {setup}\n\n{_table(group)}" for setup, group in setups.items())
+
+
+def _table(lines: list[Line]) -> str:
     groups: dict[str, list[Line]] = defaultdict(list)
     for line in lines:
-        groups[f"{line.kind}{'' if line.way == 'synchronous' else ' (asynchronous)'}"].append(line)
+        groups[line.kind].append(line)
     head = (
         "| event | times | no write for, p50 | p95 | written | refused | cannot be told | lost | twice "
-        "| longest call | writes a second before, during, after |"
+        "| longest call | writes a second before, during, after | texts that waited | as before after, p95 |"
     )
-    return "\n".join([head, "|" + " --- |" * 11, *(_row(kind, group) for kind, group in groups.items())])
+    rows = [_row(kind, group) for kind, group in groups.items()]
+    return "\n".join([head, "|" + " --- |" * 13, *rows, _row("all", lines)])
 
 
 def _row(kind: str, lines: list[Line]) -> str:
-    outages = sorted(line.outage for line in lines)
+    outages, settled = (sorted(getattr(line, name) for line in lines) for name in ("outage", "settled"))
     sums = [
         sum(getattr(line, name) for line in lines)
         for name in ("acknowledged", "refused", "untold", "lost", "twice")
     ]
     rates = [_middle(sorted(getattr(line, name) for line in lines)) for name in ("before", "during", "after")]
     cells = [
-        kind, len(lines), f"{_middle(outages)} s", f"{outages[int(0.95 * len(outages))]} s",
+        kind, len(lines), f"{_middle(outages)} s", f"{_late(outages)} s",
         *(f"{sum:,}" for sum in sums), f"{max(line.longest for line in lines)} s",
-        ", ".join(str(rate) for rate in rates),
+        ", ".join(str(rate) for rate in rates), sum(line.queued for line in lines), f"{_late(settled)} s",
     ]  # fmt: skip
     return f"| {' | '.join(str(cell) for cell in cells)} |"
+
+
+def _late(values: list[float]) -> float:
+    return values[int(0.95 * len(values))]
 
 
 def _middle(values: list[float]) -> float:
