@@ -74,7 +74,8 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
 
     @classmethod
     def _connect_gen(cls, conninfo: str = "") -> Any:
-        return _until_the_end(super()._connect_gen(conninfo), lambda: False)
+        # Each host of the address would have the time for a late answer.
+        return _until_the_end(super()._connect_gen(conninfo), lambda: False, may_be_late=False)
 
     def wait(self, gen: Any, *args: Any, **options: Any) -> Any:
         """Bound every wait of the driver: for statements, pipelines, copies and notifications."""
@@ -119,13 +120,13 @@ class _Silent(psycopg.OperationalError):
 
 
 def _until_the_end(
-    steps: Generator[Condition, Any, Result], is_worked_at: Callable[[], bool]
+    steps: Generator[Condition, Any, Result], is_worked_at: Callable[[], bool], may_be_late: bool = True
 ) -> Generator[Condition, Any, Result]:
     """Run the steps of the driver, each of which may wait, until the call's end; checks the time ten times a second or
-    more.
+    more. `may_be_late`: an answer may come a little after that end.
     """
     began = time.monotonic()
-    ends = began + (deadline.left() if deadline.is_set() else PAUSE) + ANSWER
+    ends = began + (deadline.left() if deadline.is_set() else PAUSE) + (ANSWER if may_be_late else 0)
     ready, works = None, True
     while True:
         try:

@@ -442,6 +442,12 @@ def test_a_postgresql_that_takes_no_more_connections_is_told_as_such(clock: Cloc
         database.open()
 
 
+def test_a_call_whose_time_is_over_connects_to_no_host_any_more() -> None:
+    """Each host of an address would have half a second more."""
+    with deadline.within(0), pytest.raises(psycopg.OperationalError, match=SILENT):
+        connections.Connection.connect(new_database())
+
+
 def parse(statement: bytes) -> bytes:
     """The message in which the driver sends a statement: its length, no name, and no types."""
     return b"P" + (len(statement) + 8).to_bytes(4) + b"\0" + statement + b"\0\0\0"
