@@ -74,5 +74,5 @@ def test_a_table_has_a_row_for_each_kind_of_event() -> None:
     table = summary([line("killed", 20, 0), line("killed", 24, 2), line("cut off", 23, 0)]).splitlines()
     assert table[0] == "3 events: HTTP, three etcd, 4 servers with 2 writers, synchronous"
     assert len(table) == 7
-    assert table[4].startswith("| killed | 2 | 24 s | 24 s | 1,000 | 16 | 2 | 2 | 0 | 20.6 s |")
+    assert table[5].startswith("| killed | 2 | 24 s | 24 s | 1,000 | 16 | 2 | 2 | 0 | 20.6 s |")
     assert table[6].startswith("| all | 3 |")

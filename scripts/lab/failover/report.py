@@ -91,7 +91,8 @@ def _table(lines: list[Line]) -> str:
         "| event | times | no write for, p50 | p95 | written | refused | cannot be told | lost | twice "
         "| longest call | writes a second before, during, after | texts that waited | as before after, p95 |"
     )
-    rows = [_row(kind, group) for kind, group in groups.items()]
+    by_outage = sorted(groups.items(), key=lambda item: _middle(sorted(line.outage for line in item[1])))
+    rows = [_row(kind, group) for kind, group in by_outage]
     return "\n".join([head, "|" + " --- |" * 13, *rows, _row("all", lines)])
 
 
