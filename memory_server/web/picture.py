@@ -19,8 +19,8 @@ HEIGHT_OF_MEANING, HEIGHT_OF_TIME = 620.0, 300.0
 APART = 10.0
 """Units between two points of a project."""
 
-LABEL = 26.0
-"""Units above a project for its name."""
+LABEL, LETTER = 26.0, 8.0
+"""Units above a project for its name, and for a letter of it."""
 
 LEAST, SHALLOW = 480.0, 1.6
 """Units of width at least, and for each unit of height: few memories fill the picture, and it fits a screen."""
@@ -61,7 +61,7 @@ def by_project(memories: Sequence[Memory]) -> Picture:
         if left > EDGE and left + 2 * radius > WIDTH - EDGE:
             left, top, row = EDGE, top + row, 0.0
         middle = left + radius, top + LABEL + radius
-        labels.append((middle[0], top + LABEL - 10, name))
+        labels.append((middle[0], top + LABEL - 10, _cut(name, int((2 * radius + EDGE) / LETTER))))
         for number, memory in enumerate(members):
             far = APART / 2 * 1.15 * sqrt(number + 0.5)
             points.append(
@@ -75,6 +75,16 @@ def by_project(memories: Sequence[Memory]) -> Picture:
         [(x + shift, y, memory) for x, y, memory in points], [(x + shift, y, name) for x, y, name in labels],
         top + row, 4.2, width,
     )  # fmt: skip
+
+
+def _cut(name: str, most: int) -> str:
+    """Return a name in the room of so many letters; a Chinese one takes that of two."""
+    room = float(most)
+    for place, letter in enumerate(name):
+        room -= 1 if letter.isascii() else 2
+        if room < 0:
+            return name[: max(1, place - 1)] + "…"
+    return name
 
 
 def by_meaning(memories: Sequence[Memory], vectors: Mapping[MemoryId, Vector]) -> Picture:

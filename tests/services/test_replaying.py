@@ -60,6 +60,16 @@ def test_the_steps_of_a_session_stand_in_their_order(replay: ReplayService) -> N
     assert replay.replay("s") == []
 
 
+def test_what_a_hook_has_told_is_not_called_shown(replay: ReplayService, clock: Clock) -> None:
+    """The judge of a turn marks what was told as shown, and what was used as shown and used at once."""
+    clock.advance(minutes=1)
+    with replay.database.write() as tx:
+        tx.memory_uses.show([1, 2], "s-12")
+        tx.memory_uses.mark_used([2], "s-12", How.REPEATED)
+    whats = [step.what for step in replay.replay("s-12")]
+    assert whats == [StepKind.TOLD, StepKind.KEPT, StepKind.USED]
+
+
 def test_the_sessions_are_listed_the_latest_first(replay: ReplayService) -> None:
     listed = [(session.session, session.texts, session.tokens) for session in replay.sessions(10)]
     assert listed == [("s-12", 1, 9), ("s-1", 1, 9)]

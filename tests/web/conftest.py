@@ -190,7 +190,7 @@ def fill(where: Where) -> None:
             supersedes=second,
         )
         made.graph.connect(Edge(replaced.memory.id, first), CLAUDE)
-        keep(made, MARKDOWN)
+        keep(made, MARKDOWN, tags=("w" * 50,))
         for key, value in {
             "current.task": "move it",
             ATTACK: ATTACK,

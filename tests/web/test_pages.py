@@ -113,6 +113,24 @@ def test_an_arrow_key_that_comes_before_the_answer_is_not_lost(seen: View) -> No
         page.wait_for_function("[...document.querySelectorAll('.hit')].indexOf(document.activeElement) > 0")
 
 
+@pytest.mark.parametrize("path", ["/", "/?q=harbour", "/facts", "/sessions", "/triggers"])
+def test_the_first_arrow_key_goes_to_the_first_of_each_list(seen: View, path: str) -> None:
+    with seen.page(path) as page:
+        page.keyboard.press("ArrowDown")
+        assert page.evaluate("document.activeElement === document.querySelector('#main a.hit, #main a.row')")
+
+
+def test_keys_go_on_from_a_box_that_was_ticked_by_hand(seen: View) -> None:
+    with seen.page("/") as page:
+        page.locator(".pick input >> nth=1").check()
+        page.keyboard.press("ArrowDown")
+        assert page.evaluate("[...document.querySelectorAll('a.hit')].indexOf(document.activeElement)") == 2
+        page.keyboard.press("x")
+        assert page.locator(".pick :checked").count() == 2
+        page.keyboard.press("/")
+        page.wait_for_selector("#q:focus")
+
+
 def test_what_is_superseded_shows_no_share_that_it_answers(seen: View) -> None:
     with seen.page("/?q=兰花每周") as page:
         old = page.locator(".hit:has-text('兰花')")

@@ -35,7 +35,20 @@ def test_projects_are_discs_apart_in_which_no_point_covers_another() -> None:
     assert [label for _, _, label in shown.labels] == ["mill", "quay", ""]
     assert len(shown.points) == 1203
     assert inside(shown)
-    assert nearest(shown) > 1.1 * shown.radius
+    assert nearest(shown) > 2 * shown.radius
+
+
+def test_few_memories_fill_the_picture_and_a_long_name_is_cut() -> None:
+    shown = by_project(
+        [
+            *memories(40, "quay"),
+            *memories(3, "a-name-as-long-as-those-of-folders-get"),
+            *memories(2, "港口的灯塔和船只"),
+        ]
+    )
+    assert shown.width < WIDTH / 2
+    assert all(0 < x < shown.width for x, _, _ in shown.points)
+    assert [label for _, _, label in shown.labels] == ["quay", "a-name-as-lo…", "港口的灯塔…"]
 
 
 def test_two_groups_of_meaning_lie_apart() -> None:

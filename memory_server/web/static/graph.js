@@ -8,7 +8,7 @@ const layOut = () => {
   const nodes = [...room.querySelectorAll(".node")].map((element) => ({ id: element.dataset.id, element, w: element.offsetWidth, h: element.offsetHeight }));
   const known = new Map(nodes.map((each) => [each.id, each]));
   const links = [...document.querySelectorAll("#around tr[data-source]")].map((row) => ({ source: row.dataset.source, target: row.dataset.target, label: row.dataset.label })).filter((each) => known.has(each.source) && known.has(each.target));
-  const wide = plane.clientWidth, gap = wide < 640 ? [14, 26] : [78, 34], half = wide / 2;
+  const wide = plane.clientWidth, gap = wide < 640 ? [14, 30] : [112, 38], half = wide / 2;
   const within = () => { for (const each of nodes) { const most = Math.max(0, half - each.w / 2 - 14); each.x = Math.max(-most, Math.min(most, each.x)); } };
   fan(nodes, links, known);
   d3.forceSimulation(nodes)
@@ -62,22 +62,25 @@ const draw = (room, links, nodes) => {
   const marker = make("marker", { id: "arrow", viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse" });
   marker.append(make("path", { d: "M0 0 10 5 0 10z" }));
   svg.append(marker);
+  const labels = [];
   for (const { source, target, label } of links) {
     const from = border(source, target), to = border(target, source);
     svg.append(make("path", { d: `M${from}L${to}`, "marker-end": "url(#arrow)" }));
     const text = document.createElement("span");
     text.className = "over-line"; text.textContent = label;
     room.prepend(text);
-    const [x, y] = clear(from, to, text.offsetWidth / 2, nodes);
+    const half = text.offsetWidth / 2, [x, y] = clear(from, to, half, nodes, labels);
+    labels.push({ x, y, half });
     Object.assign(text.style, { left: `${x}px`, top: `${y}px` });
   }
   room.prepend(svg);
 };
 
-// Where on a line a label of this half width covers no node; the middle where it does everywhere.
-const clear = (from, to, half, nodes) => {
+// Where on a line a label of this half width covers no node and no other label; the middle where it does everywhere.
+const clear = (from, to, half, nodes, labels) => {
   const places = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8].map((share) => [from[0] + share * (to[0] - from[0]), from[1] + share * (to[1] - from[1])]);
-  return places.find(([x, y]) => nodes.every((each) => Math.abs(x - each.x) > each.w / 2 + half || Math.abs(y - each.y) > each.h / 2 + 9)) ?? places[0];
+  return places.find(([x, y]) => nodes.every((each) => Math.abs(x - each.x) > each.w / 2 + half || Math.abs(y - each.y) > each.h / 2 + 9)
+    && labels.every((each) => Math.abs(x - each.x) > each.half + half || Math.abs(y - each.y) > 16)) ?? places[0];
 };
 
 // Where the line to the middle of another node leaves this one.

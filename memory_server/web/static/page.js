@@ -4,7 +4,7 @@
 const root = document.body.dataset.root; // the path below which the pages are
 const LOOK = 1500; // milliseconds between two looks whether the file has changed
 
-const typing = (element) => element.matches("input, textarea, select, [contenteditable]");
+const typing = (element) => element.matches("input:not([type=checkbox]), textarea, select, [contenteditable]");
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -20,7 +20,8 @@ document.addEventListener("keydown", (event) => {
   const down = event.key === "ArrowDown", up = event.key === "ArrowUp";
   if (!down && !up || (typing(event.target) && event.target !== box)) return;
   const hits = [...document.querySelectorAll("#main a.hit, #main a.row")];
-  const place = hits.indexOf(document.activeElement);
+  const ticked = document.activeElement.closest(".pick")?.parentElement.querySelector("a.hit");
+  const place = hits.indexOf(ticked ?? document.activeElement);
   if (!hits.length || (up && place < 0)) return;
   event.preventDefault();
   if (up && place === 0 && box) box.focus();
