@@ -9,16 +9,14 @@ from memory_server.errors import Invalid
 
 DEMO_LOG = Path(__file__).with_name("worklog.jsonl")
 
-JSON = dict[str, Any]
-
 
 @dataclass(frozen=True, slots=True)
 class DemoLog:
     """Arguments of `memory_store` by line number, and the questions to ask afterwards."""
 
     path: Path
-    memories: dict[int, JSON]
-    questions: list[JSON]
+    memories: dict[int, dict[str, Any]]
+    questions: list[dict[str, Any]]
 
 
 def read(path: Path) -> DemoLog:

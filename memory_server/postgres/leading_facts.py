@@ -13,7 +13,7 @@ from memory_server.storage.tables.facts import Facts
 
 @dataclass(frozen=True, slots=True)
 class LeadingFacts:
-    """The table of `tx.leading_facts`: see `storage.facts.LeadingFacts`."""
+    """The table of `tx.leading_facts`: see `storage.memories.LeadingFacts`."""
 
     tx: Tx
 

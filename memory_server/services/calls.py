@@ -3,11 +3,9 @@
 import threading
 import time
 from collections.abc import Mapping
-from functools import partial
 
 from memory_server.domain.calls import Calls
 from memory_server.storage.database import Database
-from memory_server.storage.tx import WriteTx
 from memory_server.triggers.effort import TriggerEffort
 
 TRIGGERS, RESTARTS, CPU = "(triggers)", "(engine restarts)", "(cpu)"
@@ -73,7 +71,7 @@ class CallService:
             if new and self._whole is None:
                 new |= self._work()
         if new and self._keeps:
-            self._database.later(partial(_add, new))
+            self._database.later(lambda tx: tx.call_counts.add(new))
 
     def _work(self) -> dict[str, Calls]:
         """Return the work since the last time. A process without calls keeps none: it would write all day."""
@@ -91,7 +89,3 @@ class CallService:
         """Return the calls of the last so many days that the file has, of all programs."""
         with self._database.read() as tx:
             return tx.call_counts.select(days)
-
-
-def _add(counted: Mapping[str, Calls], tx: WriteTx) -> None:
-    tx.call_counts.add(counted)

@@ -1,6 +1,6 @@
 """Typed memories: store, read, change, forget, count."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memory_server.domain import memory as domain
@@ -126,9 +126,8 @@ class MemoryService:
             without = () if supersedes is None else (supersedes,)
             person = None if name else tx.owner
             homes = comparing.homes_of(name, caller)
-            comparison = self._compared(
-                tx, WrittenText(text, draft.type, draft.project, fresh, person, homes), without
-            )
+            written = WrittenText(text, draft.type, draft.project, fresh, person, homes)
+            comparison = comparing.compare(tx, written, self.texts, without)
             twin = comparison.twin
             draft = replace(draft, origin=_echoed(draft.origin or stamp, comparison))
             stored = (
@@ -266,14 +265,10 @@ class MemoryService:
         if not self.allow_secrets:
             refuse_secrets(*values)
 
-    def _compared(self, tx: Tx, written: WrittenText, without: Collection[MemoryId]) -> Compared:
-        return comparing.compare(tx, written, self.texts, without)
-
     def _compared_now(self, tx: Tx, memory: Memory, fresh: Fresh | None) -> Compared:
         text = self.texts.of(memory.content)
-        return self._compared(
-            tx, WrittenText(text, memory.type, memory.project, fresh, memory.person), (memory.id,)
-        )
+        written = WrittenText(text, memory.type, memory.project, fresh, memory.person)
+        return comparing.compare(tx, written, self.texts, (memory.id,))
 
     def _merge(self, tx: WriteTx, twin: Memory, draft: MemoryDraft, caller: Caller) -> Memory:
         tx.changes.keep_memory(twin, caller, merged=draft)

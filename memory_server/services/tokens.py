@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
 from memory_server.call import acting
 from memory_server.domain.caller import Caller
@@ -12,7 +11,6 @@ from memory_server.errors import Invalid, Mend, NotFound
 from memory_server.language.text import clean
 from memory_server.services import projects
 from memory_server.storage.database import Database
-from memory_server.storage.tx import WriteTx
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +80,7 @@ class TokenService:
             return None
         if stored.last_used != now[:10]:
             with acting.as_(None):
-                self.database.later(partial(_mark_used, stored.id))
+                self.database.later(lambda tx: tx.tokens.mark_used(stored.id))
         return stored
 
     def find(self, token: str) -> tuple[Token, State] | None:
@@ -90,7 +88,3 @@ class TokenService:
         with acting.as_(None), self.database.read() as tx:
             stored = tx.tokens.find(token)
             return None if stored is None else (stored, stored.state(tx.now))
-
-
-def _mark_used(id: int, tx: WriteTx) -> None:
-    tx.tokens.mark_used(id)

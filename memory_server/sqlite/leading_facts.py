@@ -82,7 +82,7 @@ _Hidden = defaultdict[tuple[Home, str], dict[int, str]]
 
 @dataclass(frozen=True, slots=True)
 class LeadingFacts:
-    """The table of `tx.leading_facts`: see `storage.facts.LeadingFacts`."""
+    """The table of `tx.leading_facts`: see `storage.memories.LeadingFacts`."""
 
     tx: Tx
 

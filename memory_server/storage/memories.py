@@ -1,8 +1,10 @@
-"""The reads of memories that a briefing and a comparison need, in the way of each store."""
+"""The reads of memories and facts that a briefing and a comparison need, in the way of each store."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
+from memory_server.domain.briefing.leading import Leading, Limits
+from memory_server.domain.fact import Home
 from memory_server.domain.memory import Filter, Memory, MemoryId
 
 
@@ -43,4 +45,13 @@ class Peers(Protocol):
         `rare_only`: memories that hold no rare term of these groups are left out, for a caller that finds them by their
         meaning. Else many are read in a large store for a text of common words.
         """
+        ...
+
+
+class LeadingFacts(Protocol):
+    """The facts that a briefing looks at."""
+
+    def select(self, homes: Sequence[Home], limits: Limits) -> Leading:
+        """Return what `domain.briefing.leading` chooses among the facts of these homes, the narrowest first. If several
+        have the same key, the narrowest one counts."""
         ...

@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from memory_server.storage.candidates import Candidates
     from memory_server.storage.copying import Copied
     from memory_server.storage.exchange import WholeRows, WritableWholeRows
-    from memory_server.storage.facts import LeadingFacts
     from memory_server.storage.health import Health
-    from memory_server.storage.memories import Peers, Standing
+    from memory_server.storage.memories import LeadingFacts, Peers, Standing
     from memory_server.storage.projects import Directory, Projects, WritableDirectory, WritableProjects
     from memory_server.storage.spaces import Spaces, WritableSpaces
     from memory_server.storage.tables.anchors import Anchors, WritableAnchors
