@@ -62,7 +62,7 @@ def test_a_call_that_lasts_too_long_or_names_no_mend_is_a_fault() -> None:
     assert faults_of([Call(0, 0, 20.9, MEND), Call(0, 0, 20.9, "")]) == []
     assert len(faults_of([Call(0, 0, 21.1, "")])) == 1
     assert len(faults_of([Call(0, 0, 1, "It cannot be reached.")])) == 1
-    assert faults_of([Call(0, 0, 1, "Too many requests. Nothing was done. Call again in 5 s.")]) == []
+    assert faults_of([Call(0, 0, 1, "Too many requests. Call again in 5 s.")]) == []
 
 
 def test_a_table_has_a_row_for_each_kind_of_event() -> None:

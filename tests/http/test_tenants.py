@@ -98,7 +98,7 @@ async def test_a_database_that_is_down_fails_its_own_people_alone(company: Compa
         answers = [ask(http, "msrv_x.lost") for _ in range(3)]
         assert [answer.status_code for answer in answers] == [503] * 3
         told = answers[0].json()["error"]
-        assert told["message"] == "Tokens cannot be checked now. Nothing was done. Call again in 5 s."
+        assert told["message"] == "Tokens cannot be checked now. Call again in 5 s."
         assert told["data"] == {"error": "unavailable"}
         await store(http, ada, "The crane is painted red")
         assert await seen(http, ada) == ["The crane is painted red"]
@@ -223,7 +223,7 @@ async def test_two_databases_of_which_one_goes_down_and_comes_back(server: Serve
         )
         for name in ("shop", "till"):
             until(lambda: ask(http, tokens[name]).status_code == 503, "its people are told")  # noqa: B023
-            with pytest.raises(MCPError, match=r"Nothing was done\. Call again in 5 s"):
+            with pytest.raises(MCPError, match=r"cannot be checked now\. Call again in 5 s"):
                 await client.call_tool("memory_stats", {})
             assert await seen(http, tokens["ledger"]) == ["The ledger is painted red"]
         admin.execute(f"{allow} true".encode())

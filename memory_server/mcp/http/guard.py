@@ -109,7 +109,7 @@ class Guard:
             return refused(
                 503,
                 "closing",
-                f"The server is stopping. Nothing was done. Call again in {AGAIN} s.",
+                f"The server is stopping. Call again in {AGAIN} s.",
                 {"Retry-After": str(AGAIN), "Connection": "close"},
             )
         token = bearer(scope)
@@ -125,7 +125,7 @@ class Guard:
                 return unauthorized("A token is needed: Authorization: Bearer TOKEN.", self._metadata)
         except MemoryServerError as error:
             logger.error("a token could not be checked: %s", error)
-            problem = f"Tokens cannot be checked now. Nothing was done. Call again in {AGAIN} s."
+            problem = f"Tokens cannot be checked now. Call again in {AGAIN} s."
             return refused(503, "unavailable", problem, {"Retry-After": str(AGAIN)})
         scope.pop("user", None)
         if user is not None:
@@ -133,7 +133,7 @@ class Guard:
         wait = self._rates.take(user.access_token.client_id) if user else 0.0
         if wait:
             seconds = str(math.ceil(wait))
-            problem = f"Too many requests with this token. Nothing was done. Call again in {seconds} s."
+            problem = f"Too many requests with this token. Call again in {seconds} s."
             return refused(429, "too_many_requests", problem, {"Retry-After": seconds})
         return None
 

@@ -53,6 +53,8 @@ def run(options: argparse.Namespace, folder: Path) -> list[Line]:
             line = event(number, kinds.pop(), nodes, load, chance, options)
             lines.append(line)
             print(line.told(), flush=True)
+            for fault in line.faults[:FAULTS]:
+                print(f"    {fault[:1000]}", file=sys.stderr, flush=True)
             if options.write:
                 report.append(line)
         for refusal, number in load.refusals.most_common(20):
@@ -152,9 +154,6 @@ def main() -> int:
         Path(folder).chmod(0o755)
         lines = run(options, Path(folder))
     print(report.summary(lines))
-    for line in lines:
-        for fault in line.faults[:FAULTS]:
-            print(f"    {line.kind}: {fault[:1000]}", file=sys.stderr)
     return int(any(line.faults for line in lines))
 
 

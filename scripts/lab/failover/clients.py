@@ -141,6 +141,9 @@ class HttpServer:
         """Connect a client, and keep it."""
         try:
             async with _client(self._base, token, era) as client:
+                await (
+                    client.list_tools()
+                )  # it would ask for them behind its first call, and fail where they are refused
                 self._clients.append(client)
                 while not self._ends:
                     await asyncio.sleep(1)
@@ -165,6 +168,7 @@ class HttpServer:
                 _client(self._base, token, ERAS[1]) as client,
                 client.listen(resource_subscriptions=[address]) as stream,
             ):
+                await client.list_tools()
                 self._clients.append(client)
                 async for _ in stream:
                     self.told += 1
