@@ -16,7 +16,7 @@ from memory_server.settings import Settings
 from tests.conftest import Servers, call
 from tests.hook.conftest import Hooks
 from tests.hook.model_stub import model_stub
-from tests.hook.test_clients import COMMANDS, carry_out, surroundings
+from tests.hook.test_clients import COMMANDS, PROMPT, carry_out, surroundings
 from tests.outside import program
 
 pytestmark = [pytest.mark.anyio, pytest.mark.outside]
@@ -35,8 +35,12 @@ ACTS: dict[str, tuple[list[str], str, Callable[[str], dict[str, Any]]]] = {
         lambda command: {"cmd": command},
     ),
     "opencode": ([], "bash", lambda command: {"command": command, "description": "x"}),
+    "gemini": (["--yolo"], "run_shell_command", lambda command: {"command": command, "description": "x"}),
 }
 """The flags with which a client asks nobody, the tool with which it runs a command, and its arguments."""
+
+
+WORDS = {**COMMANDS, "gemini": ["gemini", "--model", "gemini-2.5-flash", "--prompt", PROMPT]}
 
 
 @pytest.mark.parametrize("effect", [Effect.DENY, Effect.ASK])
@@ -64,7 +68,7 @@ async def test_what_a_rule_holds_does_not_happen_and_the_model_reads_why(
             env = surroundings(name, home, stub)
             own = dict.fromkeys(("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"), "")
             assert hooks.run("install", name, "--db", hooks.given, env={**env, **own}).returncode == 0
-            carry_out([*COMMANDS[name], *flags], hooks.project, env)
+            carry_out([*WORDS[name], *flags], hooks.project, env)
         asked = json.dumps(stub.asked)
     assert chart.read_text() == "depth 7"
     assert (hooks.project / "other.txt").exists()

@@ -14,6 +14,7 @@ OTHERWISE = {
     "short_term_memories": {"conversation_id", "keyed"},
     "long_term_memories": {"conversation_id"},
     "wakes": {"memory_id"},
+    "rules": {"memory_id"},
     "projects": set(),
     "hook_captures": {"kind", "item_id"},
     "memory_uses": {"memory_id"},

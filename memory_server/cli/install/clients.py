@@ -1,7 +1,7 @@
 """The clients, the files in which each wants the server and its hooks, and what the user must do then.
 
-Run with the real programs: Claude Code 2.1.330, Codex 0.169.0 and opencode 1.18.33. By their documentation, read in
-November 2026: Claude Desktop, Cursor, VS Code, Gemini CLI.
+Run with the real programs: Claude Code 2.1.330, Codex 0.169.0, opencode 1.18.33 and, before acts, Gemini CLI 0.61.0. By
+their documentation, read in November 2026: Claude Desktop, Cursor, VS Code, and the rest of Gemini CLI.
 
 Claude Code, Codex (openai/codex#29486), Cursor (its post "Dynamic context discovery") and VS Code show a model the
 tools that it looks for. The others put all before it, so they get the toolset `core`.
