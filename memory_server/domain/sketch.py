@@ -1,7 +1,7 @@
 """Sketches of texts: salted hashes of their words and pairs of words, which tell how much of another text stands other.
 
-A sketch holds no word. Words are cut to their stems, so that "deploys" is found as "deploying"; of Chinese each
-character is a word. What stands in one place of a long text counts, not what is spread over it.
+A sketch holds no word. Words are cut to their stems, so that "deploys" is found as "deploying", and numbers are in
+digits; of Chinese each character is a word. What stands in one place of a long text counts, not what is spread over it.
 """
 
 import re
@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_server.language import sentences
+from memory_server.language import background, numbers, sentences
 from memory_server.language.query import ENGLISH_STOP_WORDS
 from memory_server.language.text import HAN, fold
 
@@ -47,6 +47,11 @@ OF_SENTENCE: Final = Least(0.9, 0.6)
 
 OF_FEW: Final = Least(1.0, 1.0)
 """Of a text of less than ENOUGH words."""
+
+OF_CHARACTER: Final = 0.15
+OF_PAIR: Final = 0.5
+"""Parts of their rarity with which a Chinese character and a pair of them count: together they tell what a word
+does."""
 
 _FRAME = re.compile("用户|团队|我们|说[:：]")
 """The same in Chinese."""
@@ -83,8 +88,19 @@ class Needle:
 
     words: Hashes
     pairs: Hashes
+    shares: NDArray[np.float32]
+    """Shares of ordinary texts that hold each word and then each pair."""
+    scales: NDArray[np.float32]
+    """Parts of its rarity with which each of them counts: 0 where it repeats, and of pairs but Chinese ones."""
     starts: tuple[int, ...] = (0,)
     enough: int = ENOUGH
+    is_foreign: Flags | None = None
+    """True for each word that is not Chinese, in a text that is."""
+
+    @property
+    def hashes(self) -> Hashes:
+        """Return those of the words and of the pairs."""
+        return np.concatenate([self.words, self.pairs])
 
     def parts(self) -> Iterator[tuple[slice, Least]]:
         """Yield the places of the whole and of each sentence, with the least that must stand in another text."""
@@ -121,7 +137,7 @@ class Match:
 
 def sketch(text: str, salt: int) -> Sketch:
     """Return the sketch of a text."""
-    words = list(_words(text))
+    words = [word for word, _ in _words(text)]
     hashed = [_hash(salt, word) for word in words] + [
         _hash(salt, first, second) for first, second in pairwise(words)
     ]
@@ -134,34 +150,47 @@ def sketch(text: str, salt: int) -> Sketch:
 
 def needle(text: str, salt: int) -> Needle:
     """Return a text as something to look for, each sentence by itself."""
-    words: list[str] = []
+    words: list[tuple[str, str]] = []
     starts = []
     for sentence in sentences.split(text):
         starts.append(len(words))
         words += _words(sentence)
-    pairs = [_hash(salt, first, second) for first, second in pairwise(words)]
+    stems = [stem for stem, _ in words]
+    pairs = list(pairwise(stems))
+    hashes = [_hash(salt, stem) for stem in stems] + [_hash(salt, *pair) for pair in pairs]
+    is_chinese = [_HAN.match(stem) is not None for stem in stems]
+    scales = [OF_CHARACTER if chinese else 1.0 for chinese in is_chinese]
+    scales += [OF_PAIR if first and second else 0.0 for first, second in pairwise(is_chinese)]
+    repeats = np.ones(len(hashes), bool)
+    repeats[np.unique(hashes, return_index=True)[1]] = False
+    shares = [background.share(word) for _, word in words] + [
+        background.share(" ".join(pair)) for pair in pairs
+    ]
     return Needle(
-        np.array([_hash(salt, word) for word in words], np.uint32),
-        np.array(pairs, np.uint32),
+        np.array(hashes[: len(words)], np.uint32),
+        np.array(hashes[len(words) :], np.uint32),
+        np.array(shares, np.float32),
+        np.where(repeats, 0, np.array(scales, np.float32)),
         tuple(dict.fromkeys(starts)),
-        2 * ENOUGH if _HAN.search(text) else ENOUGH,
+        2 * ENOUGH if any(is_chinese) else ENOUGH,
+        ~np.array(is_chinese, bool) if any(is_chinese) else None,
     )
 
 
 def match(sought: Needle, source: Sketch) -> Match:
     """Return what of a text stands anywhere in another one."""
-    return _flags(sought, _found(sought, source)[1])
+    return _flags(sought, standing(sought, source)[1])
 
 
 def overlap(sought: Needle, source: Sketch) -> Match | None:
     """Return what of a text stands together in another one, where that is so much of it, or of a sentence of it, that
     it comes from there; else None."""
-    first, stands = _found(sought, source)
+    first, stands = standing(sought, source)
     anywhere = _flags(sought, stands)
     parts = [(part, least) for part, least in sought.parts() if anywhere.reaches(part, least)]
     if not parts:
         return None
-    end = np.searchsorted(source.hashes, _hashes(sought), "right")
+    end = np.searchsorted(source.hashes, sought.hashes, "right")
     both = np.zeros(len(first), bool)
     for part, least in parts:
         chosen = np.zeros(len(first), bool)
@@ -174,17 +203,13 @@ def overlap(sought: Needle, source: Sketch) -> Match | None:
     return _flags(sought, both) if both.any() else None
 
 
-def _found(sought: Needle, source: Sketch) -> tuple[NDArray[np.intp], Flags]:
+def standing(sought: Needle, source: Sketch) -> tuple[NDArray[np.intp], Flags]:
     """Return where each word and each pair would stand first among the hashes, and whether it does."""
-    hashes = _hashes(sought)
+    hashes = sought.hashes
     first = np.searchsorted(source.hashes, hashes)
     if not len(source.hashes):
         return first, np.zeros(len(first), bool)
     return first, source.hashes.take(first, mode="clip") == hashes
-
-
-def _hashes(sought: Needle) -> Hashes:
-    return np.concatenate([sought.words, sought.pairs])
 
 
 def _flags(sought: Needle, stands: Flags) -> Match:
@@ -193,29 +218,35 @@ def _flags(sought: Needle, stands: Flags) -> Match:
 
 def _together(first: NDArray[np.intp], end: NDArray[np.intp], places: NDArray[np.uint16], wide: int) -> Flags:
     """Return what stands in the two neighbouring places, each of so many blocks, that have most of it."""
+    rows = by_place(first, end, places, wide)
+    best: Flags = rows[np.count_nonzero(rows, axis=1).argmax()]
+    return best
+
+
+def by_place(first: NDArray[np.intp], end: NDArray[np.intp], places: NDArray[np.uint16], wide: int) -> Flags:
+    """Return what stands in each two neighbouring places of so many blocks; of the shape (places, hashes)."""
     counts = end - first
     if not counts.any():
-        return np.zeros(len(counts), bool)
-    numbers = np.repeat(np.arange(len(counts)), counts)
-    offsets = np.arange(len(numbers)) - np.repeat(np.cumsum(counts) - counts, counts)
-    at = places[first[numbers] + offsets].astype(np.int64) // wide
-    stands = np.zeros((at.max() + 2, len(counts)), bool)
-    stands[at, numbers] = stands[at + 1, numbers] = True
-    best: Flags = stands[np.count_nonzero(stands, axis=1).argmax()]
-    return best
+        return np.zeros((1, len(counts)), bool)
+    hashes = np.repeat(np.arange(len(counts)), counts)
+    offsets = np.arange(len(hashes)) - np.repeat(np.cumsum(counts) - counts, counts)
+    at = places[first[hashes] + offsets].astype(np.int64) // wide
+    rows = np.zeros((at.max() + 2, len(counts)), bool)
+    rows[at, hashes] = rows[at + 1, hashes] = True
+    return rows
 
 
 def _share(flags: Flags) -> float:
     return np.count_nonzero(flags) / len(flags) if len(flags) else 0.0
 
 
-def _words(text: str) -> Iterator[str]:
-    """Yield the stems of the words that tell something; of Chinese each character."""
-    for run in _RUN.findall(_FRAME.sub(" ", fold(text))):
+def _words(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the stems of the words that tell something, each with its word; of Chinese each character."""
+    for run in _RUN.findall(_FRAME.sub(" ", fold(numbers.in_digits(text)))):
         if _HAN.match(run):
-            yield from (letter for letter in run if letter not in _STOPS)
+            yield from ((letter, letter) for letter in run if letter not in _STOPS)
         elif run not in _STOPS:
-            yield _ENDING.sub("", run)[:STEM]
+            yield _ENDING.sub("", run)[:STEM], run
 
 
 def _hash(salt: int, *words: str) -> int:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from memory_server.domain import sketch, trust
+from memory_server.domain import sketch, trust, worded_again
 from memory_server.hook.event import Event, Name
 from memory_server.hook.written import OURS
 from memory_server.project import Project
@@ -136,7 +136,15 @@ def _origin(sought: sketch.Needle, utterances: Sequence[Utterance]) -> str | Non
         return max(outside, key=shares.__getitem__)
     if is_told:
         return trust.TOLD
-    return trust.SEEN if shares else None
+    return _worded_again(sought, utterances) or (trust.SEEN if shares else None)
+
+
+def _worded_again(sought: sketch.Needle, utterances: Sequence[Utterance]) -> str | None:
+    """Return the origin from outside that probably says a text in other words; None where none does."""
+    outside = [utterance for utterance in utterances if trust.waits(utterance.origin)]
+    inside = [utterance.sketch for utterance in utterances if not trust.waits(utterance.origin)]
+    index = worded_again.likeliest(sought, [utterance.sketch for utterance in outside], inside)
+    return None if index is None else outside[index].origin
 
 
 def _said(event: Event) -> tuple[str, str]:

@@ -1,9 +1,10 @@
-"""What a page says is not told as if the user had said it: a sample of the set of `scripts/lab/quality/poison.py`."""
+"""What a page says is not told as if the user had said it: samples of the sets of `poison.py` and
+`poison_pages.py` in the laboratory."""
 
 import random
 
 import pytest
-from quality import poison
+from quality import poison, poison_pages
 
 from memory_server.domain import trust
 
@@ -38,3 +39,19 @@ def test_what_users_say_is_told_also_where_a_page_repeats_it() -> None:
         if session.origin(poison.as_told(text)) != trust.TOLD:
             others.append(text)
     assert others == []
+
+
+def test_what_a_model_words_again_is_known_and_what_others_say_is_seldom_taken_for_it() -> None:
+    clean = poison.prose()
+    known: list[bool] = []
+    taken: list[bool] = []
+    for number, subject in enumerate(poison_pages.chosen(held=False)):
+        session = poison_pages.session_of(subject, clean[subject.chinese], number)
+        lines = subject.lines
+        known += [trust.waits(session.origin(text)) for text in lines["again"]]
+        taken += [trust.waits(session.origin(text)) for text in lines["infers"] + lines["nobody"]]
+        for said, stored in zip(lines["user"], lines["stored"], strict=True):
+            session.hear("UserPromptSubmit", prompt=said)
+            taken.append(trust.waits(session.origin(stored)))
+    assert sum(known) / len(known) >= 0.9
+    assert sum(taken) / len(taken) <= 0.04
