@@ -138,21 +138,17 @@ def test_a_command_prints_the_same_with_an_engine_and_without(
     assert (answered.stdout, answered.stderr) == (alone.stdout, alone.stderr)
 
 
-@pytest.mark.parametrize(
-    ("words", "code"),
-    [
+def test_what_is_not_added_is_told_the_same_with_an_engine_and_without(server: Servers) -> None:
+    refused = [
         (["add", ""], 2),
         (["add", "x", "--supersedes", "999"], 1),
         (["add", "my password is hunter2hunter2, token ghp_abcdefghijklmnopqrstuvwxyz0123456789"], 1),
-    ],
-)
-def test_what_is_not_added_is_told_the_same_with_an_engine_and_without(
-    server: Servers, words: list[str], code: int
-) -> None:
-    alone = ran(server, warm.program(*given(server), "--engine", "off", *words), code)
+    ]
+    program = warm.program(*given(server), "--engine", "off")
+    alone = [ran(server, [*program, *words], code) for words, code in refused]
     assert not engines(server)
-    answered = run(server, *words, code=code)
-    assert (answered.stdout, answered.stderr) == (alone.stdout, alone.stderr)
+    answered = [run(server, *words, code=code) for words, code in refused]
+    assert [(done.stdout, done.stderr) for done in answered] == [(done.stdout, done.stderr) for done in alone]
 
 
 @pytest.mark.parametrize(("words", "code"), GLANCES)
