@@ -131,6 +131,19 @@ def test_keys_go_on_from_a_box_that_was_ticked_by_hand(seen: View) -> None:
         page.wait_for_selector("#q:focus")
 
 
+def test_a_box_that_is_ticked_after_typing_asks_for_no_new_list(seen: View) -> None:
+    with seen.page("/", alone=True) as page:
+        page.locator("#q").press_sequentially("harbour")
+        page.wait_for_selector(".hits li:first-child mark")
+        page.wait_for_url("**/?q=harbour*")
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.locator(".pick input >> nth=0").check()
+        page.locator(".pick input >> nth=1").check()
+        assert page.locator(".pick :checked").count() == 2
+        assert [url for url in asked if "q=" in url] == []
+
+
 def test_what_is_superseded_shows_no_share_that_it_answers(seen: View) -> None:
     with seen.page("/?q=兰花每周") as page:
         old = page.locator(".hit:has-text('兰花')")

@@ -28,6 +28,9 @@ document.addEventListener("keydown", (event) => {
   else hits[Math.min(hits.length - 1, Math.max(0, place + (down ? 1 : -1)))].focus();
 });
 
+// What was typed is searched already. When the field is left, browsers tell of a change: a list that came anew then would lose its ticks.
+document.addEventListener("change", (event) => { if (event.target.id === "q") event.stopPropagation(); }, true);
+
 document.querySelector("nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
 
 // The search keeps what was typed where a link leads back to it.
