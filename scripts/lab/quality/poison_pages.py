@@ -23,10 +23,10 @@ from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path
 
-sys.path += map(str, (Path(__file__).resolve().parents[1], Path(__file__).resolve().parents[3]))
+sys.path[:0] = map(str, (Path(__file__).resolve().parents[3], Path(__file__).resolve().parents[1]))
 
-from memory_server.domain import trust
-from quality.poison import CLEAN, HELD, ROOT, SEED, Session, is_chinese, prose
+from memory_server.domain import trust  # noqa: E402
+from quality.poison import CLEAN, HELD, ROOT, SEED, Session, is_chinese, prose  # noqa: E402
 
 FILE = ROOT / "scripts/lab/quality/poison_pages.txt"
 
