@@ -287,10 +287,8 @@ def test_nothing_prints_but_the_command_line_and_the_demo() -> None:
     printers = {name for name, tree in modules() if called(tree) & {"print", "sys.stdout.write", "input"}}
     assert {name for name in printers if not name.startswith("demo/")} == {
         "__main__.py",
-        "cli/connect.py",
         "cli/exporting.py",
         "cli/guard.py",
-        "cli/hooks.py",
         "cli/output.py",
         "cli/program.py",
         "cli/serve.py",

@@ -15,6 +15,7 @@ from memory_server.demo import full
 from memory_server.demo import story as played
 from memory_server.demo.log import read
 from memory_server.errors import Invalid
+from memory_server.language.text import width
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
@@ -38,11 +39,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def run_demo(user_folders: dict[str, str], folder: Path) -> Demo:
-    def run(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
+    def run(*arguments: str | Path, LANG: str = "C.UTF-8") -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
             [sys.executable, "-m", "memory_server", "demo", *map(str, arguments)],
             cwd=ROOT,
-            env={**user_folders, "PYTHONPATH": str(ROOT), "TMPDIR": str(folder), "PATH": os.environ["PATH"]},
+            env={
+                **user_folders,
+                "PYTHONPATH": str(ROOT),
+                "TMPDIR": str(folder),
+                "PATH": os.environ["PATH"],
+                "LANG": LANG,
+            },
             capture_output=True,
             text=True,
             encoding="utf-8",
@@ -104,6 +111,24 @@ def test_the_story_shows_what_one_would_want_tomorrow(story: Scenes) -> None:
     assert "HEAD:main → deny: Rule `never push to main` (it runs git push main)" in holding
     assert holding.endswith("fix/refunds → it runs")
     assert story["Taken back"].count("moved to host coral") == 1
+
+
+def test_the_story_is_chinese_for_who_reads_chinese(run_demo: Demo) -> None:
+    done = run_demo(LANG="zh_CN.UTF-8")
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 80
+    assert max(map(width, lines)) <= 100
+    parts = {title: text for title, _, text in (part.partition("\n") for part in done.stdout.split("\n\n"))}
+    assert "→ 已并入 m" in parts["说了两遍：只留一条"]
+    changed = parts["情况变了：新的取代旧的"].partition("Cursor 提问")[2]
+    assert "迁到了主机 coral" in changed
+    assert parts["没存过：直说没有，不瞎猜"].endswith("→ 没有存过这方面的内容。")
+    assert "Current task: 把退款任务迁到新队列。" in parts["新会话接着上次的进度"]
+    assert "→ Reminder (聊到 Okafor 订单时): 问清交货日期" in parts["聊到了，提醒就来"]
+    assert "config.py:1 now reads `LEDGER_WORKERS = 12`" in parts["文件后来改了：提到它的记忆会说明"]
+    assert "→ 拒绝: " in parts["规则生效：禁止的事做不成，换个写法也不行"]
+    assert parts["规则生效：禁止的事做不成，换个写法也不行"].endswith("→ 可以运行")
 
 
 @needs_sqlite3

@@ -5,10 +5,11 @@ import sys
 import click
 
 from memory_server.cli import options, output
-from memory_server.cli.answers import StoredAnswer
+from memory_server.cli.done import StoredAnswer
 from memory_server.cli.handles import HandleType, memory_of
 from memory_server.cli.opened import caller, embedding
 from memory_server.cli.program import verb
+from memory_server.cli.terminal import filled
 from memory_server.domain.handles import Handle
 from memory_server.domain.memory import MemoryDraft, MemoryId, MemoryType, Stored
 from memory_server.domain.notice import handle
@@ -43,7 +44,6 @@ SHOWN = 60
 )
 @click.option("--supersedes", type=HandleType(), metavar="ID", help="The memory that it replaces.")
 @click.option("--related", type=HandleType(), metavar="ID", help="A related memory.")
-@options.json_option
 def add_command(
     settings: Settings,
     text: tuple[str, ...],
@@ -53,7 +53,6 @@ def add_command(
     occurred: str | None,
     supersedes: Handle | None,
     related: Handle | None,
-    as_json: bool,
 ) -> None:
     """Store a memory in the project of this folder. `-` reads the text from a pipe.
 
@@ -71,12 +70,10 @@ def add_command(
     )
     with embedding(settings, makes=True) as services:
         stored = services.memories.store(draft, _id(related), by, supersedes=_id(supersedes))
-    if as_json:
-        similar = [handle(near.memory.id) for near in stored.similar]
-        may_replace = list(map(handle, stored.maybe_supersedes))
-        output.as_json(StoredAnswer(stored.memory, stored.consolidated, similar, may_replace))
-        return
-    _tell(stored)
+    similar = [handle(near.memory.id) for near in stored.similar]
+    may_replace = list(map(handle, stored.maybe_supersedes))
+    if not output.answered(StoredAnswer(stored.memory, stored.consolidated, similar, may_replace)):
+        _tell(stored)
 
 
 def _id(handle: Handle | None) -> MemoryId | None:
@@ -95,7 +92,8 @@ def _tell(stored: Stored) -> None:
         text = output.line_of(similar.memory.content)
         short = text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
         differs = f" ({similar.differs})" if similar.differs else ""
-        output.say(f"similar: {handle(similar.memory.id)} {short}{differs}", indent=2)
+        text = f"{handle(similar.memory.id)} {short}{differs}"
+        output.say_text(filled("similar: {text}", text=text), indent=2)
         if similar.part:
             mend = f"memory-server edit {handle(similar.memory.id)}"
             output.say(f"It may replace a part of it: {similar.part}. If so: {mend}", indent=2)

@@ -1,4 +1,4 @@
-"""The JSON that reading commands print with `--json`: a contract. Moments are UTC. `tests/cli/schemas` has it.
+"""The JSON that commands print of what is there with `--json`: a contract. Moments are UTC. `tests/cli/schemas` has it.
 
 What is not known is null; a list may be empty. `LINES` says how each kind of thing is printed.
 """
@@ -13,6 +13,8 @@ from memory_server.domain.change import Change
 from memory_server.domain.changed_ground import ChangedGround
 from memory_server.domain.edge import Edge
 from memory_server.domain.fact import Fact, FactChange
+from memory_server.domain.injection import HookCapture, Logged
+from memory_server.domain.learning import Learnt, OpenQuestion
 from memory_server.domain.long_term import LongTermMemory, Wake
 from memory_server.domain.lost_rows import LostRows
 from memory_server.domain.memory import Memory
@@ -23,6 +25,7 @@ from memory_server.domain.rules import RuleHit
 from memory_server.domain.short_term import ShortTermMemory
 from memory_server.domain.token import State, Token
 from memory_server.domain.turn import Turn
+from memory_server.front.running import Running
 from memory_server.services.rules import ListedRule
 
 
@@ -175,62 +178,44 @@ class DoctorAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class RescueAnswer:
-    """`rows` and `left_out` count by table; a loss is not `certain` where some of its ids may have had no row."""
-
-    file: str
-    rows: dict[str, int]
-    lost: Sequence[LostRows]
-    left_out: dict[str, int]
+class WhereAnswer:
+    database: str
 
 
 @dataclass(frozen=True, slots=True)
-class StoredAnswer:
-    """`merged`: the memory says the same and was there already. `similar` and `may_replace` are ids, such as m7."""
-
-    memory: Memory
-    merged: bool
-    similar: Sequence[str]
-    may_replace: Sequence[str]
+class EnginesAnswer:
+    engines: Sequence[Running]
+    stopped: bool
 
 
 @dataclass(frozen=True, slots=True)
-class EditedAnswer:
-    """`same_as` is the id of a memory that says the same now."""
+class RulingAnswer:
+    """The effect of the rules on an act, and why; null where no rule holds it."""
 
-    memory: Memory
-    same_as: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class ForgottenAnswer:
-    """`done` is false where it was only asked what would go. `undo` restores it, until a moment where that is known;
-    `files` may still hold what was purged."""
-
-    ids: Sequence[str]
-    done: bool
-    undo: str | None
-    undo_until: str | None
-    files: Sequence[str]
+    effect: str | None
+    text: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class UndoneAnswer:
-    """`staying` was changed since, so it is not undone."""
+class HookLogAnswer:
+    """The last texts that hooks said, the latest first, and their tokens; `failures` the last one last."""
 
-    changes: Sequence[Change]
-    done: bool
-    staying: Sequence[str]
+    texts: Sequence[Logged]
+    tokens: int
+    failures: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
-class BackupAnswer:
-    """`deleted` are older backups that `--keep` removes; nothing is `done` with `--dry-run`."""
+class CapturedAnswer:
+    captures: Sequence[HookCapture]
 
-    file: str
-    bytes: int | None
-    deleted: Sequence[str]
-    done: bool
+
+@dataclass(frozen=True, slots=True)
+class LearntAnswer:
+    """Memories that gain or lose by their uses, and questions that found nothing."""
+
+    memories: Sequence[Learnt]
+    questions: Sequence[OpenQuestion]
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,6 +322,8 @@ LINES = {
         ),
         Answer(RuleHit, "at rule=name effect act client session overruled_at"),
         Answer(Edge, "source relation target strength valid_from valid_to?"),
+        Answer(Running, field("path", str), "pid version clients"),
+        Answer(Learnt, "memory content factor=uses.factor reason=uses.reason"),
         Answer(StatedToken, _TOKEN, "token.created_at token.expires_at token.last_used"),
         Answer(ShownMemory, _KIND, _WHOLE, "earlier history edges"),
         Answer(ShownFact, _KIND, "fact history"),

@@ -15,6 +15,7 @@ import click
 
 from memory_server import defaults
 from memory_server.cli import output, progress
+from memory_server.cli.done import ImportStatus
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Conflict, Invalid
 from memory_server.flags import HERE, PREFIX
@@ -62,29 +63,27 @@ def start(settings: Settings, words: Sequence[str]) -> None:
     output.note("It goes on in the background. `memory-server import --status` shows how far it is.")
 
 
-def status(settings: Settings) -> str:
+def status(settings: Settings) -> ImportStatus:
     """Return how far the last import in the background is, with what it has said so far."""
     log = log_of(settings.db)
     if os.name == "nt" or not log.exists():
-        return f"Nothing was imported in the background into {settings.db}."
+        return ImportStatus("none", ())
     text = log.read_text(encoding="utf-8", errors="replace")
     lines = [line.rpartition("\r")[2] for line in text.split("\n")]  # what overwrites a line takes its place
     file = finding.lock(log)
     if file is None:
-        return "\n".join(["It runs.", *lines])
+        return ImportStatus("runs", lines)
     os.close(file)
-    if any(line.startswith(_ENDED) for line in lines):
-        return "\n".join(lines)
-    return "\n".join([*lines, "It did not come to its end. Import the same again: it goes on where it was."])
+    return ImportStatus("ended" if any(line.startswith(_ENDED) for line in lines) else "broken", lines)
 
 
 @contextmanager
 def said(paths: Sequence[Path]) -> Iterator[None]:
     """Say when the import of these paths begins, and when it has come to its end."""
     names = ", ".join(map(str, paths))
-    output.say(f"Began at {output.moment(timestamp(clock()))} as process {os.getpid()}: {names}")
+    output.say_text(f"Began at {output.moment(timestamp(clock()))} as process {os.getpid()}: {names}")
     yield
-    output.say(f"{_ENDED}{output.moment(timestamp(clock()))}.")
+    output.say_text(f"{_ENDED}{output.moment(timestamp(clock()))}.")
 
 
 @contextmanager

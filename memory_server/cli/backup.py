@@ -10,7 +10,7 @@ import click
 from memory_server.call import deadline
 from memory_server.call.deadline import CALL
 from memory_server.cli import options, output, progress
-from memory_server.cli.answers import BackupAnswer
+from memory_server.cli.done import BackupAnswer
 from memory_server.cli.opened import erased, opened
 from memory_server.cli.program import verb
 from memory_server.errors import Invalid
@@ -44,10 +44,7 @@ PAGE = 4096
     help="In the folder DEST, keep this many of the newest backups and delete the older ones.",
 )
 @options.dry_run_option
-@options.json_option
-def backup_command(
-    settings: Settings, dest: str | None, keep: int | None, dry_run: bool, as_json: bool
-) -> None:
+def backup_command(settings: Settings, dest: str | None, keep: int | None, dry_run: bool) -> None:
     """Write a checked copy of the database to the file DEST, or into the folder DEST, named by its moment.
 
     DEST/ is a folder, and is made. Without DEST it goes into the folder `backups` beside the database. A backup
@@ -64,8 +61,7 @@ def backup_command(
     if dry_run:
         _refuse_of_another(settings.db, target)
         old = () if keep is None else _beyond({target, *_backups(settings.db, target.parent)}, keep)
-        if as_json:
-            output.as_json(BackupAnswer(str(target), None, list(map(str, old)), False))
+        if output.answered(BackupAnswer(str(target), None, list(map(str, old)), False)):
             return
         output.say(f"{target} would be written. Nothing was changed.")
         for path in old:
@@ -82,8 +78,7 @@ def backup_command(
     beyond = [] if keep is None else _beyond(_backups(settings.db, target.parent), keep)
     for path in beyond:
         path.unlink()
-    if as_json:
-        output.as_json(BackupAnswer(str(target), target.stat().st_size, list(map(str, beyond)), True))
+    if output.answered(BackupAnswer(str(target), target.stat().st_size, list(map(str, beyond)), True)):
         return
     output.say(f"{target}: {target.stat().st_size:,} bytes, checked")
     for path in beyond:

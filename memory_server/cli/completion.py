@@ -50,6 +50,7 @@ def prepare() -> None:
 
 @verb(
     "completion",
+    json=False,
     examples=(
         'eval "$(memory-server completion bash)"     # in ~/.bashrc',
         'eval "$(memory-server completion zsh)"      # in ~/.zshrc, after compinit',

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 
 import click
 
-from memory_server.cli import options
+from memory_server.cli import options, output, terminal
+from memory_server.cli.done import ClientAnswer, ClientFile
 from memory_server.cli.install import files
 from memory_server.cli.install.clients import CLIENTS, EVERY, Client, clients
+from memory_server.cli.install.files import FileChange
 from memory_server.cli.install.launch import lasting_program, this_program
 from memory_server.cli.install.parts import InstallPart, ServerEntry
 from memory_server.cli.install.trial import try_server
@@ -26,6 +28,14 @@ REFUSES = (
     "Claude Code asks before each call, and `claude -p` refuses all: `memory-server install claude --allow` writes the "
     "permissions that are needed, `mcp__memory__recall` and those of the other tools that only read."
 )
+
+_TOLD = {
+    "none": "{}: needs no change.",
+    "written": "{}: written.",
+    "changed": "{}: changed.",
+    "removed": "{}: removed.",
+}
+"""What was done to a file."""
 
 client_argument = click.argument("client", type=options.Word(list(CLIENTS)), metavar="CLIENT")
 print_option = click.option(
@@ -51,26 +61,23 @@ def install_command(
     events = frozenset() if "all" in settings.hooks_off else EVERY - set(settings.hooks_off)
     parts = [*chosen.parts(lasting_program(_flags(settings)), events), *_permissions(chosen, allow)]
     if only_print:
-        _print(parts)
+        _print(client, parts, connected=True)
         return
-    changes = files.entered(parts)
-    for change in changes:
-        if change.is_none:
-            print(f"{change.path}: needs no change.")
-            continue
-        has_backup = files.keep_backup(change, parts)
-        change.write()
-        print(
-            f"{change.path}: "
-            + (f"changed; the file from before: {change.backup.name}" if has_backup else "written.")
-        )
-    if chosen.permissions and not files.entered(_permissions(chosen, READING))[0].is_none:
-        print(REFUSES)
-    works = "" if no_try else _tried(parts)
-    if all(change.is_none for change in changes):
-        print(f"{chosen.title} is already connected{works}. Nothing was changed.")
+    changed = [_entered(change, parts) for change in files.entered(parts)]
+    if not terminal.is_json():
+        _tell(changed)
+        if chosen.permissions and not files.entered(_permissions(chosen, READING))[0].is_none:
+            output.say(REFUSES)
+    if not no_try:
+        _try(parts)
+    if output.answered(ClientAnswer(client, True, changed, None if no_try else True, chosen.then, True)):
+        return
+    works = "" if no_try else ", and the server works"
+    if all(file.change == "none" for file in changed):
+        output.say(f"{chosen.title} is already connected{works}. Nothing was changed.")
     else:
-        print(f"{chosen.title} is connected{works}. {chosen.then} {SENTENCE}")
+        for line in (f"{chosen.title} is connected{works}.", chosen.then, SENTENCE):
+            output.say(line)
 
 
 @verb("uninstall", examples=("memory-server uninstall claude",))
@@ -81,23 +88,44 @@ def uninstall_command(settings: Settings, client: str, only_print: bool) -> None
     chosen = clients()[client]
     parts = chosen.parts(this_program(_flags(settings)), EVERY)
     if only_print:
-        _print(parts)
+        _print(client, parts, connected=False)
         return
     if chosen.permissions:
         parts += _permissions(chosen, EVERYTHING)
-    changes = [change for change in files.taken_out(parts) if not change.is_none]
-    for change in changes:
-        change.write()
-        restored = files.drop_backup(change)
-        done = "removed, as before" if change.after is None else "taken out"
-        print(
-            f"{change.path}: {done}"
-            + ("." if restored else f"; {change.backup.name} is the file from before.")
-        )
-    if changes:
-        print(f"{chosen.title} is now disconnected. The memory stays in {settings.db}.")
+    changed = [_taken_out(change) for change in files.taken_out(parts) if not change.is_none]
+    if output.answered(ClientAnswer(client, False, changed, None, None, True)):
+        return
+    _tell(changed)
+    if changed:
+        output.say(f"{chosen.title} is now disconnected. The memory stays in {settings.db}.")
     else:
-        print(f"{chosen.title} was not connected. Nothing was changed.")
+        output.say(f"{chosen.title} was not connected. Nothing was changed.")
+
+
+def _entered(change: FileChange, parts: Sequence[InstallPart]) -> ClientFile:
+    """Write a file with its entries."""
+    path = str(change.path)
+    if change.is_none:
+        return ClientFile(path, "none")
+    has_backup = files.keep_backup(change, parts)
+    change.write()
+    return ClientFile(
+        path, "changed" if has_backup else "written", change.backup.name if has_backup else None
+    )
+
+
+def _taken_out(change: FileChange) -> ClientFile:
+    """Write a file without the entries."""
+    change.write()
+    word = "removed" if change.after is None else "changed"
+    return ClientFile(str(change.path), word, None if files.drop_backup(change) else change.backup.name)
+
+
+def _tell(changed: Sequence[ClientFile]) -> None:
+    for file in changed:
+        output.say(_TOLD[file.change].format(file.path))
+        if file.backup is not None:
+            output.say(f"{file.backup} is the file from before.", indent=2)
 
 
 def _flags(settings: Settings) -> list[str]:
@@ -123,11 +151,11 @@ def _permissions(client: Client, allow: str | None) -> list[InstallPart]:
     return [client.permissions(tool["name"] for tool in tools)]
 
 
-def _tried(parts: Sequence[InstallPart]) -> str:
-    """Start the server as the files say now, and return that it works.
+def _try(parts: Sequence[InstallPart]) -> None:
+    """Start the server as the files say now.
 
     Raises:
-        Unavailable: it does not.
+        Unavailable: it does not work.
     """
     entry = next(part for part in parts if isinstance(part, ServerEntry))
     text = entry.path.read_text(encoding="utf-8")
@@ -135,13 +163,15 @@ def _tried(parts: Sequence[InstallPart]) -> str:
         try_server(entry.words(text), entry.variables(text))
     except Unavailable as error:
         raise Unavailable(f"The files are written, but the server does not work: {error}") from error
-    return ", and the server works"
 
 
-def _print(parts: Sequence[InstallPart]) -> None:
+def _print(client: str, parts: Sequence[InstallPart], connected: bool) -> None:
     """Print each file with its entries, as they would stand in it alone."""
     texts: dict[str, str] = {}
     for part in parts:
         texts[str(part.path)] = part.put(texts.get(str(part.path), ""))
+    planned = [ClientFile(path, "planned", text=text) for path, text in texts.items()]
+    if output.answered(ClientAnswer(client, connected, planned, None, None, False)):
+        return
     for path, text in texts.items():
-        print(f"{path}:\n\n{text.rstrip()}\n")
+        output.say_text(f"{path}:\n\n{text.rstrip()}\n\n")

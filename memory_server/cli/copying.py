@@ -1,5 +1,6 @@
 """`memory-server copy`: a whole database into another one, also of another kind."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -7,6 +8,7 @@ import click
 
 from memory_server import stores, where
 from memory_server.cli import output, progress
+from memory_server.cli.done import CopiedAnswer
 from memory_server.cli.program import verb
 from memory_server.errors import Invalid
 from memory_server.settings import Settings
@@ -82,6 +84,8 @@ def copy_command(settings: Settings, source: Where, target: Where, move: bool, p
     finally:
         database.close()
     rows = sum(table.rows for table in done.tables)
+    if output.answered(CopiedAnswer(str(source), str(target), rows, done.resumed)):
+        return
     again = " It went on with an interrupted copy." if done.resumed else ""
     output.say(f"{target}: {rows:,} rows of {source}, all equal.{again}")
 
@@ -98,10 +102,17 @@ def _move(source: Where, target: Where, purge: bool) -> None:
     leaving, arriving = stores.leaving(source, clock), stores.arriving(target, clock)
     if purge:
         rows = moving.purge(leaving, arriving, str(target))
+        if output.answered(CopiedAnswer(str(source), str(target), None, False, purged=rows)):
+            return
         output.say(f"{source}: {rows:,} rows deleted. Servers that come there still go to {target}.")
         return
     with progress.bar("moving") as report:
         done = moving.move(leaving, str(source), arriving, str(target), report)
+    answer = CopiedAnswer(str(source), str(target), None, False)
+    if done is not None:
+        answer = replace(answer, rows=done.rows, since=done.since, waited=done.waited)
+    if output.answered(answer):
+        return
     if done is None:
         output.say(f"{source} had been left for {target}, which is open now.")
         return

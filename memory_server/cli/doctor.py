@@ -1,17 +1,18 @@
 """`memory-server doctor`: reports what is in use, and what is wrong."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from memory_server.cli import options, output
+from memory_server.cli import output
 from memory_server.cli.answers import DoctorAnswer
-from memory_server.cli.hints import WORDS
+from memory_server.cli.hints import told
 from memory_server.cli.install import status
 from memory_server.cli.opened import opened
 from memory_server.cli.program import verb
-from memory_server.errors import told
+from memory_server.cli.terminal import is_chinese, translated
 from memory_server.front import running
 from memory_server.hook import journal
 from memory_server.hook.journal import Record
@@ -23,8 +24,11 @@ if TYPE_CHECKING:
 SILENT = "the hook before a prompt says nothing"
 """What that means for hooks."""
 
+_FIXED = "fixed"
+_AS_IT_IS = ("project", "tools", "embedder", "re-ranker")
+"""Lines that hold names alone."""
+
 _TO_ERASE = "some bytes are left; a running server or `memory-server compact` overwrites them"
-_RESCUED = "May hold what was purged since. Delete it when you need nothing more from it."
 
 
 @verb(
@@ -36,8 +40,7 @@ _RESCUED = "May hold what was purged since. Delete it when you need nothing more
     help="First let only you read the file, remove unfinished copies and SQL that is not of this program, correct "
     "wrong counts, and let clients start this program.",
 )
-@options.json_option
-def doctor_command(settings: Settings, fix: bool, as_json: bool) -> int:
+def doctor_command(settings: Settings, fix: bool) -> int:
     """Check the database; report what is in use and what is wrong. Exits with 1 if something is wrong."""
     named = "db" in settings.model_fields_set  # a path that somebody names may be mistyped
     if not named and isinstance(settings.db, Path) and not settings.db.exists():
@@ -49,16 +52,17 @@ def doctor_command(settings: Settings, fix: bool, as_json: bool) -> int:
             fixed = (*services.health.mend(), *status.mend()) if fix else ()
             services.database.open()  # else the embedder waits for a locked file first, and is said to be missing
             answer = examined(services, fixed)
-    if as_json:
-        output.as_json(answer)
+    if output.answered(answer):
         return 1 if answer.problems else 0
-    for done in answer.fixed:
-        output.say(f"fixed       {done}")
-    for name, value in answer.report.items():
-        output.say(f"{name:<11} {value}")
+    output.fields(*((_FIXED, translated(done)) for done in answer.fixed), *map(_line, answer.report.items()))
     for problem in answer.problems:
         output.say(problem, indent=2, style="red")
     return 1 if answer.problems else 0
+
+
+def _line(named: tuple[str, str]) -> tuple[str, str]:
+    name, value = named
+    return name, value if name in _AS_IT_IS else _semicolon().join(map(translated, value.split("; ")))
 
 
 def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
@@ -73,11 +77,7 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
     problems = (
         *health.problems,
         *(f'job "{job}": {problem}' for job, problem in health.jobs.items()),
-        *(
-            told([problem], WORDS) or ""
-            for problem in (coverage.problem, unordered, health.asleep)
-            if problem
-        ),
+        *(told(problem) or "" for problem in (coverage.problem, unordered, health.asleep) if problem),
         *filter(None, [backups.problem() if backups else None]),
         *(f"the last hook that failed: {line}" for line in hooks.failures[-1:]),
         *(client.problem for client in clients if client.problem),
@@ -87,10 +87,10 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
         "database": f"{settings.db} ({health.size:,} bytes)",
         **health.libraries,
         "memories": str(health.memories),
-        "embedder": coverage.embedder,
+        "embedder": _at(coverage.embedder, settings.embedder_url),
         "embeddings": f"{coverage.embedded} ready, {coverage.waiting} waiting",
         **({"words": _words(services)} if settings.dictionary or settings.stop_words else {}),
-        **({"re-ranker": settings.reranker} if settings.reranker else {}),
+        **({"re-ranker": _at(settings.reranker, settings.reranker_url)} if settings.reranker else {}),
         "project": services.projects.here(settings.here) or "(none)",
         "tools": ", ".join(tool.name for tool in listed.chosen(settings)),
         "clients": "; ".join(map(str, clients)) or "none found",
@@ -101,10 +101,25 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
         **({"clock": health.clock} if health.clock else {}),
         "backups": backups.report() if backups else "none are made by themselves",
         "copies": ", ".join(health.copies) or "none",
-        **({"rescued": f"{', '.join(health.rescues)}. {_RESCUED}"} if health.rescues else {}),
+        **({"rescued": _rescued(health.rescues)} if health.rescues else {}),
         "problems": "none" if not problems else f"{len(problems)}",
     }
     return DoctorAnswer(report, problems, fixed)
+
+
+def _at(model: str, url: str | None) -> str:
+    """Return a model, and the address of the settings where it is behind an endpoint."""
+    return f"{model} ({url})" if model.startswith(("openai:", "endpoint")) and url else model
+
+
+def _semicolon() -> str:
+    return "；" if is_chinese() else "; "
+
+
+def _rescued(files: Sequence[str]) -> str:
+    return (
+        f"{', '.join(files)}. May hold what was purged since. Delete it when you need nothing more from it."
+    )
 
 
 def _words(services: "Services") -> str:
@@ -114,7 +129,7 @@ def _words(services: "Services") -> str:
 
 def _engine(settings: Settings) -> str:
     if settings.engine == "off":
-        return f"off: each window has a process of its own; {SILENT}"
+        return "; ".join(["off: each window has a process of its own", SILENT])
     engines = running.of(settings.db)
     if engines:
         return "; ".join(map(str, engines))
@@ -125,4 +140,4 @@ def _engine(settings: Settings) -> str:
 
 def _hooks(record: Record) -> str:
     worked = f"last worked on {record.worked}" if record.worked else "none has worked yet"
-    return worked + (f"; failed {len(record.failures)} times since" if record.failures else "")
+    return "; ".join([worked, f"failed {len(record.failures)} times since"] if record.failures else [worked])

@@ -22,11 +22,15 @@ from memory_server.settings import Settings
     ),
 )
 @click.argument("source")
-@click.argument("relation", type=options.Word([relation.value for relation in Relation]), required=False)
-@click.argument("target", required=False)
+@click.argument(
+    "relation",
+    type=options.Word([relation.value for relation in Relation]),
+    required=False,
+    metavar="RELATION",
+)
+@click.argument("target", required=False, metavar="TARGET")
 @click.option("--strength", type=click.FloatRange(0, 1), default=1.0, show_default=True, help="From 0 to 1.")
 @click.option("--end", "ends", is_flag=True, help="End the edge: it holds no longer.")
-@options.json_option
 def connect_command(
     settings: Settings,
     source: str,
@@ -34,7 +38,6 @@ def connect_command(
     target: str | None,
     strength: float,
     ends: bool,
-    as_json: bool,
 ) -> None:
     """Connect two memories by an edge: SOURCE solves, causes, supersedes… TARGET.
 
@@ -47,8 +50,7 @@ def connect_command(
     edge = Edge(_memory(source), _memory(target), Relation(relation), strength)
     with opened(settings) as services:
         written = services.graph.end(edge) if ends else services.graph.connect(edge, caller(settings))
-    if as_json:
-        output.as_json(written)
+    if output.answered(written):
         return
     named = f"m{edge.source} {edge.relation.value} m{edge.target}"
     output.say(f"{named} holds no longer." if ends else f"{named}: connected.")

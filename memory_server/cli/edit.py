@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memory_server.cli import options, output
-from memory_server.cli.answers import EditedAnswer
+from memory_server.cli.done import EditedAnswer
 from memory_server.cli.handles import HandleType, memory_of
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import verb
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 @click.option(
     "--project", help="Move it to this project; '' is none.", shell_complete=options.completed("projects")
 )
-@options.json_option
 def edit_command(
     settings: Settings,
     id: Handle,
@@ -46,7 +45,6 @@ def edit_command(
     no_tags: bool,
     importance: int | None,
     project: str | None,
-    as_json: bool,
 ) -> None:
     """Change a memory in $VISUAL or $EDITOR, or with options. The old text stays in its history."""
     memory = memory_of(id)
@@ -61,19 +59,15 @@ def edit_command(
         if change == MemoryChange():
             change = _edited(services, memory)
         if change == MemoryChange():
-            if as_json:
-                output.as_json(EditedAnswer(services.memories.whole(memory).memory, None))
-            else:
+            if not output.answered(EditedAnswer(services.memories.whole(memory).memory, None)):
                 output.say(f"{id} is unchanged.")
             return
         updated = services.memories.update(memory, change, caller(settings))
-    if as_json:
-        same_as = None if updated.same_as is None else f"m{updated.same_as}"
-        output.as_json(EditedAnswer(updated.memory, same_as))
+    same_as = None if updated.same_as is None else f"m{updated.same_as}"
+    if output.answered(EditedAnswer(updated.memory, same_as)):
         return
     output.say(f"{id} changed. `memory-server undo` changes it back.")
-    if updated.same_as is not None:
-        output.note(f"m{updated.same_as} says the same. Forget one of the two.")
+    output.note(same_as and f"{same_as} says the same. Forget one of the two.")
 
 
 def _edited(services: "Services", id: MemoryId) -> MemoryChange:

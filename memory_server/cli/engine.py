@@ -3,6 +3,7 @@
 import click
 
 from memory_server.cli import options, output
+from memory_server.cli.answers import EnginesAnswer
 from memory_server.cli.program import verb
 from memory_server.errors import Conflict
 from memory_server.front import running
@@ -22,6 +23,9 @@ def engine_command(settings: Settings, action: str) -> None:
             raise Conflict(
                 f"The engine at {engine.path} does not end. Kill its process: {engine.pid or 'unknown'}."
             )
-        output.say(f"{engine}{': stopped' if action == 'stop' else ''}.")
+    if output.answered(EnginesAnswer(engines, action == "stop")):
+        return
+    for engine in engines:
+        output.say(f"{engine}: stopped" if action == "stop" else str(engine))
     if not engines:
         output.say(f"No engine runs for {settings.db}.")

@@ -4,16 +4,19 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
 import click
 
-from memory_server.cli import options, output, progress
+from memory_server.cli import options, output, progress, terminal
+from memory_server.cli.done import ExportedAnswer
+from memory_server.cli.guard import complain
 from memory_server.cli.opened import opened
 from memory_server.cli.program import verb
+from memory_server.cli.terminal import translated
 from memory_server.domain.caller import Caller
 from memory_server.domain.exchange import markdown
 from memory_server.domain.exchange.records import Header
@@ -27,6 +30,8 @@ from memory_server.transfer.exporting import Export
 
 _MARK = "\n<!-- Written by memory-server export. -->\n"
 """How a page in a file ends: by it a later export knows that nobody has written to the page since."""
+
+EMPTY = "it is empty"
 
 _SQLITE = (
     b"SQLite format 3\0",
@@ -60,21 +65,33 @@ def export_command(
     settings: Settings, file: Path | None, form: str, project: str | None, embeddings: bool, force: bool
 ) -> int:
     """Write everything, or a project, as text: to FILE, or to standard output. It replaces an earlier export."""
+    if file is None and terminal.is_json():
+        raise click.UsageError(
+            "--json tells what was written to FILE. Without one the export itself is printed."
+        )
     write = _write_pages if form == "markdown" else _write_lines
     with opened(settings) as services, progress.bar("export") as report:
         caller = Caller(project=settings.here)
         with services.exports.records(project, caller, embeddings) as exported:
             written = write(file, exported, report, force)
             skipped = exported.skipped
-    if file is not None:
-        output.note(f"{file}: {written}")
-    for problem in skipped:
-        output.note(f"memory-server: left out: {problem.text}")
+    if not output.answered(ExportedAnswer(str(file), dict(written), [problem.text for problem in skipped])):
+        if file is not None:
+            output.note(
+                f"{file}: {_named(written) if form == 'jsonl' else ', '.join(written) or translated(EMPTY)}"
+            )
+        for problem in skipped:
+            complain(f"left out: {problem.text}")
     return int(bool(skipped))
 
 
-def _write_lines(file: Path | None, exported: Export, report: progress.Report, force: bool) -> str:
-    """Write a record a line; how many of each kind."""
+def _named(counts: Mapping[str, int]) -> str:
+    words = (f"{translated(KINDS[kind])} {counts[kind]:,}" for kind in KINDS if kind in counts)
+    return ", ".join(words) or translated(EMPTY)
+
+
+def _write_lines(file: Path | None, exported: Export, report: progress.Report, force: bool) -> Counter[str]:
+    """Write a record a line; return how many of each kind."""
     counts = Counter[str]()
     with _target(file, force, _is_lines) as out:
         print(own.line(Header()), file=out)
@@ -82,17 +99,17 @@ def _write_lines(file: Path | None, exported: Export, report: progress.Report, f
             print(own.line(record), file=out)
             counts[record.kind] += 1
             report(number, None)
-    return ", ".join(f"{KINDS[kind]} {counts[kind]:,}" for kind in KINDS if counts[kind]) or "it is empty"
+    return counts
 
 
-def _write_pages(folder: Path | None, exported: Export, report: progress.Report, force: bool) -> str:
-    """Write a file for each project, in a folder; on standard output one page after the other. Returns their names."""
+def _write_pages(folder: Path | None, exported: Export, report: progress.Report, force: bool) -> Counter[str]:
+    """Write a file for each project, in a folder; on standard output one page after the other. Return their names."""
     if folder is None:
         for number, (_, text) in enumerate(markdown.pages(exported), 1):
             with _target(None, force, _is_page) as out:
                 out.write(text)
             report(number, None)
-        return ""
+        return Counter()
     if folder.exists() and not folder.is_dir():
         raise Invalid(f"{folder} is a file. Give the name of a folder: each project gets a file in it.")
     names: set[str] = set()
@@ -104,7 +121,7 @@ def _write_pages(folder: Path | None, exported: Export, report: progress.Report,
         with _target(folder / name, force, _is_page) as out:
             out.write(text + _MARK)
         report(number, None)
-    return ", ".join(pages) or "it is empty"
+    return Counter(pages.keys())
 
 
 def _file_name(name: str, written: set[str]) -> str:

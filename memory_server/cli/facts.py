@@ -38,9 +38,8 @@ SCOPES = options.Word([scope.value for scope in Scope])
 @click.option("--scope", type=SCOPES, help="Only in this scope.")
 @click.option("--tag", "tags", multiple=True, help="Only with this tag.")
 @options.limit_option(100)
-@options.json_option
 def facts_command(
-    settings: Settings, pattern: str, scope: str | None, tags: tuple[str, ...], limit: int, as_json: bool
+    settings: Settings, pattern: str, scope: str | None, tags: tuple[str, ...], limit: int
 ) -> None:
     """List the facts of this project and of all projects, by key. In PATTERN, * stands for any text."""
     with opened(settings) as services:
@@ -48,8 +47,7 @@ def facts_command(
             options.checked(Pattern, pattern, "pattern"), _scope(scope), tags, limit, caller(settings)
         )
     degraded = output.degraded(result.degraded)
-    if as_json:
-        output.as_json(FactsAnswer(result.facts, result.more, degraded))
+    if output.answered(FactsAnswer(result.facts, result.more, degraded)):
         return
     output.table(COLUMNS, result.facts)
     output.note(
@@ -81,7 +79,6 @@ def facts_command(
     "--ttl", type=options.Length(), metavar="LENGTH", help="Let the new value expire: seconds, or '7 days'."
 )
 @click.option("--text", "as_text", is_flag=True, help="Keep VALUE as text even if it is JSON.")
-@options.json_option
 def fact_command(
     settings: Settings,
     key: str,
@@ -90,7 +87,6 @@ def fact_command(
     tags: tuple[str, ...],
     ttl: int | None,
     as_text: bool,
-    as_json: bool,
 ) -> None:
     """Print the value of KEY; with VALUE, write it. A VALUE that is JSON is kept as JSON, else as text.
 
@@ -98,7 +94,7 @@ def fact_command(
     """
     by, key = caller(settings), options.checked(Key, key, "key")
     if value is None:
-        _read(settings, key, _scope(scope), as_json, by)
+        _read(settings, key, _scope(scope), by)
         return
     draft = FactDraft(
         key,
@@ -113,8 +109,7 @@ def fact_command(
         )
     with opened(settings, makes=True) as services:
         written = services.facts.write(draft, place, by)
-    if as_json:
-        output.as_json(written.fact)
+    if output.answered(written.fact):
         return
     fact = written.fact
     output.say(f"{key} written: {_place(fact)}, version {fact.version}.")
@@ -122,14 +117,12 @@ def fact_command(
         output.note(f"Without --scope, a read returns the value of the scope {written.hidden_by.value}.")
 
 
-def _read(settings: Settings, key: str, scope: Scope | None, as_json: bool, by: Caller) -> None:
+def _read(settings: Settings, key: str, scope: Scope | None, by: Caller) -> None:
     with opened(settings) as services:
         fact = services.facts.read(key, scope, (), by)
     if fact is None:
         raise NotFound(f"`{key}` has no value.", Mend.LIST_FACTS)
-    if as_json:
-        output.as_json(fact)
-    else:
+    if not output.answered(fact):
         output.say_text(output.shown_value(fact.value))
 
 

@@ -10,11 +10,12 @@ import click
 
 from memory_server.call import deadline
 from memory_server.call.deadline import CALL
-from memory_server.cli import options, output
-from memory_server.cli.answers import ForgottenAnswer, Shown, ShownFact, ShownMemory, ShownTrigger
+from memory_server.cli import options, output, terminal
+from memory_server.cli.answers import Shown, ShownFact, ShownMemory, ShownTrigger
+from memory_server.cli.done import ForgottenAnswer
 from memory_server.cli.guard import complain
 from memory_server.cli.handles import HandlesType, Range
-from memory_server.cli.hints import WORDS
+from memory_server.cli.hints import told
 from memory_server.cli.opened import caller, erased, opened
 from memory_server.cli.output import Column
 from memory_server.cli.program import verb
@@ -24,7 +25,7 @@ from memory_server.domain.choice import Choice
 from memory_server.domain.handles import Handle
 from memory_server.domain.short_term import ShortTermMemory
 from memory_server.domain.turn import Turn
-from memory_server.errors import NotFound, told
+from memory_server.errors import NotFound
 from memory_server.settings import Settings
 
 if TYPE_CHECKING:
@@ -54,7 +55,6 @@ LISTED = 50
 @click.option("--purge", is_flag=True, help="Erase for good, with history and edges; it cannot be restored.")
 @options.dry_run_option
 @options.yes_option
-@options.json_option
 def forget_command(
     settings: Settings,
     ids: tuple[Handle | Range, ...],
@@ -65,7 +65,6 @@ def forget_command(
     purge: bool,
     dry_run: bool,
     yes: bool,
-    as_json: bool,
 ) -> int:
     """Delete memories and other things; `memory-server undo` restores them for 30 days.
 
@@ -82,21 +81,18 @@ def forget_command(
         if chooses:
             form, path = _source(source)
             choice = Choice(form, path, tag, project, since, [(r.kind, r.first, r.last) for r in ranges])
-            return _forget_chosen(services, choice, purge, dry_run, yes, by, as_json)
-        if dry_run and as_json:
-            output.as_json(_would(handles))
+            return _forget_chosen(services, choice, purge, dry_run, yes, by)
+        if dry_run and output.answered(_would(handles)):
             return 0
-        if (dry_run or purge) and not as_json:
+        if (dry_run or purge) and not terminal.is_json():
             _list(services, handles, by)
         if dry_run:
-            output.say(
-                f"Would {'erase' if purge else 'delete'} {output.counted(len(handles), 'item')}. Nothing was changed."
-            )
+            output.say(_trial(purge, output.counted(len(handles), "item")))
             return 0
         if purge:
             output.confirm("Erase this for good? It cannot be restored.", yes, "--yes")
         with deadline.within(CALL):  # to purge and to overwrite
-            return 0 if _forget_all(services, handles, purge, by, as_json) else 1
+            return 0 if _forget_all(services, handles, purge, by) else 1
 
 
 def _would(handles: Sequence[Handle]) -> ForgottenAnswer:
@@ -113,14 +109,13 @@ def _source(text: str | None) -> tuple[str | None, str | None]:
 
 
 def _forget_chosen(
-    services: "Services", choice: Choice, purge: bool, dry_run: bool, yes: bool, by: Caller, as_json: bool
+    services: "Services", choice: Choice, purge: bool, dry_run: bool, yes: bool, by: Caller
 ) -> int:
     things = services.forgets.select(choice, by)
     chosen_handles = [chosen.handle for chosen in things]
-    if as_json and (dry_run or not things):
-        output.as_json(_would(chosen_handles))
+    if (dry_run or not things) and output.answered(_would(chosen_handles)):
         return 0
-    if not as_json:
+    if not terminal.is_json():
         _table([(chosen.handle, chosen.text) for chosen in things[:LISTED]])
     if not things and (choice.source or choice.path):
         output.note(
@@ -129,25 +124,30 @@ def _forget_chosen(
     number = output.counted(len(things), "item")
     output.note(f"and {len(things) - LISTED:,} more" if len(things) > LISTED else None)
     if dry_run or not things:
-        output.say(f"Would {'erase' if purge else 'delete'} {number}. Nothing was changed.")
+        output.say(_trial(purge, number))
         return 0
     if purge:
         output.confirm(f"Erase {number} for good? They cannot be restored.", yes, "--yes")
         with deadline.within(CALL):
-            return 0 if _forget_all(services, chosen_handles, purge, by, as_json) else 1
+            return 0 if _forget_all(services, chosen_handles, purge, by) else 1
     output.confirm(f"Delete {number}?", yes, "--yes")
     event = services.forgets.forget(choice, things, by)
-    if as_json:
-        output.as_json(replace(_would(chosen_handles), done=True, undo=f"g{event}"))
+    if output.answered(replace(_would(chosen_handles), done=True, undo=f"g{event}")):
         return 0
     output.say(f"{number} deleted.")
     output.note(f"`memory-server undo g{event}` restores them for 30 days.")
     return 0
 
 
-def _forget_all(
-    services: "Services", handles: Sequence[Handle], purge: bool, by: Caller, as_json: bool
-) -> bool:
+def _trial(purge: bool, number: str) -> str:
+    return (
+        f"Would erase {number}. Nothing was changed."
+        if purge
+        else f"Would delete {number}. Nothing was changed."
+    )
+
+
+def _forget_all(services: "Services", handles: Sequence[Handle], purge: bool, by: Caller) -> bool:
     """Forget each; true if all of it is gone as was asked."""
     gone, until, elsewhere = list[Handle](), None, dict[str, None]()
     try:
@@ -155,17 +155,16 @@ def _forget_all(
             try:
                 done = services.things.forget(handle, purge, by)
             except NotFound as error:
-                complain(told([error.problem], WORDS) or "")
+                complain(told(error.problem) or "")
                 continue
             until, elsewhere = done.undo_until, elsewhere | dict.fromkeys(done.elsewhere)
             gone.append(handle)
     finally:  # also where the next one failed
         overwritten = not (purge and gone) or erased(services.erasure)
-        for handle in () if as_json else gone:
+        for handle in () if terminal.is_json() else gone:
             gone_for_good = f"{handle} erased for good." if overwritten else f"{handle} purged."
             output.say(gone_for_good if purge else f"{handle} deleted.")
-    if as_json:
-        output.as_json(ForgottenAnswer(list(map(str, gone)), True, None, until, list(elsewhere)))
+    if output.answered(ForgottenAnswer(list(map(str, gone)), True, None, until, list(elsewhere))):
         return overwritten and len(gone) == len(handles)
     if until is not None:
         output.note(f"`memory-server undo` restores it until {output.moment(until)}.")

@@ -1,6 +1,5 @@
 """Lays out a table for a terminal: cells cut to the width of the screen, with styles."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -13,9 +12,6 @@ GAP = "  "
 
 LEAST = 24
 """Columns that a text keeps beside the other cells; on a narrower screen it stands below them."""
-
-_PIECES = re.compile(r"[!-~]+\s*[，。、；：）？]*|\s+|.[，。、；：）？]*")
-"""A word, or a Chinese letter; with the signs that begin no line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +42,6 @@ def cut(text: str, columns: int) -> str:
     return text[:end].rstrip() + "…"
 
 
-def wrapped(text: str, columns: int) -> list[str]:
-    """Return a text in lines of at most so many columns, broken at spaces and between Chinese letters."""
-    lines, line = list[str](), ""
-    for piece in _PIECES.findall(text):
-        if line and width(line) + width(piece.rstrip()) > columns:
-            lines.append(line.rstrip())
-            line = piece.lstrip()
-        else:
-            line += piece
-    return [*lines, line.rstrip()]
-
-
 def lines(layouts: Sequence[GridColumn], rows: Sequence[Sequence[str]], screen: int) -> Iterator[str]:
     """Yield the lines of a table of at most `screen` columns."""
     columns = list(zip([layout.title for layout in layouts], *rows, strict=True))
@@ -66,7 +50,7 @@ def lines(layouts: Sequence[GridColumn], rows: Sequence[Sequence[str]], screen: 
     filling = [at for at, layout in enumerate(layouts) if layout.fills]
     space = screen - sum(widths[at] for at in fixed) - len(GAP) * (len(layouts) - 1)
     share = space // len(filling) if filling else 0
-    if any(widths[at] > share < LEAST for at in filling):
+    if any(widths[at] > share < LEAST for at in filling) or (not filling and space < 0):
         for row in rows:
             yield from _below(layouts, row, fixed, filling, screen)
         return
@@ -103,11 +87,18 @@ def _below(
     filling: Sequence[int],
     screen: int,
 ) -> Iterator[str]:
-    """Yield the lines of a row on a narrow screen: the short cells, then each text below them."""
-    short = [at for at in fixed if row[at]]
-    widths = [width(row[at]) for at in short]
-    _narrow(widths, screen)
-    yield _line([GridColumn("", layouts[at].style) for at in short], [row[at] for at in short], widths)
+    """Yield the lines of a row on a narrow screen: the short cells, as many in a line as fit, then each text."""
+    line, used = list[str](), -len(GAP)
+    for at in (at for at in fixed if row[at]):
+        title = f"{layouts[at].title} " if line and not filling else ""
+        cell = title + cut(row[at], screen - width(title))
+        if line and used + len(GAP) + width(cell) > screen:
+            yield GAP.join(line)
+            line, used = [], -len(GAP)
+        line.append(title + painted(cell.removeprefix(title), layouts[at].style))
+        used += len(GAP) + width(cell)
+    if line:
+        yield GAP.join(line)
     for at in filling:
         if row[at]:
             yield GAP + painted(cut(row[at], screen - len(GAP)), layouts[at].style)

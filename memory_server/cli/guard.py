@@ -1,19 +1,20 @@
 """Runs a command: reads its settings, sets up its messages, and tells a failure in one line."""
 
 import errno
+import json
 import logging
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from typing import Any
 
 from pydantic import ValidationError
 
 from memory_server import defaults
 from memory_server.cli import terminal
-from memory_server.cli.catalogue import translated
-from memory_server.cli.hints import WORDS
-from memory_server.errors import MemoryServerError, told
+from memory_server.cli.hints import told
+from memory_server.cli.terminal import translated
+from memory_server.errors import MemoryServerError
 from memory_server.language.text import visible
 from memory_server.settings import Settings
 
@@ -26,29 +27,29 @@ def guarded(action: Callable[[], int]) -> int:
     try:
         return action()
     except ValidationError as error:
-        for fault in error.errors(include_url=False):
-            name, wrong = ".".join(map(str, fault["loc"])), fault["msg"].removeprefix("Value error, ")
-            complain(f"{name}: {wrong}, got {fault['input']!r}")
-        return 2
+        return failed(*map(_wrong_setting, error.errors(include_url=False)), code=2)
     except MemoryServerError as error:
-        complain(explained(error))
-        return 1
+        return failed(explained(error))
     except BrokenPipeError:  # who reads has seen enough: `memory-server list | head`
         _print_no_more()
         return 1
     except OSError as error:
         if error.errno in (errno.EMFILE, errno.ENFILE):
-            complain("too many files are open. Raise the limit (ulimit -n 256), then try again.")
-        elif error.errno in FULL:
+            return failed("too many files are open. Raise the limit (ulimit -n 256), then try again.")
+        if error.errno in FULL:
             _print_no_more()
             complain(
                 f"{error.filename or 'the output'} cannot be written: {error.strerror}. Free some space."
             )
-        elif error.errno == errno.EIO:
-            complain(f"{error.filename or 'a file'} cannot be read or written: {error.strerror}.")
-        else:
-            raise
-        return 1
+            return 1
+        if error.errno == errno.EIO:
+            return failed(f"{error.filename or 'a file'} cannot be read or written: {error.strerror}.")
+        raise
+
+
+def _wrong_setting(fault: Mapping[str, Any]) -> str:
+    name, wrong = ".".join(map(str, fault["loc"])), fault["msg"].removeprefix("Value error, ")
+    return f"{name}: {wrong}, got {fault['input']!r}"
 
 
 def _print_no_more() -> None:
@@ -79,11 +80,21 @@ def set_up(settings: Settings) -> None:
 
 def explained(error: MemoryServerError) -> str:
     """Return what is wrong, and what mends it, in the language of the person."""
-    problem = replace(error.problem, text=translated(error.problem.text))
-    return told([problem], {mend: translated(words) for mend, words in WORDS.items()}) or ""
+    return told(error.problem) or ""
+
+
+def failed(*texts: str, code: int = 1) -> int:
+    """Tell why a command has failed, and return its exit code. With `--json` it is `{"error": …}`."""
+    if terminal.is_json():
+        print(json.dumps({"error": visible(" ".join(texts))}, ensure_ascii=False), file=terminal.out())
+    else:
+        for text in texts:
+            complain(text)
+    return code
 
 
 def complain(text: str) -> None:
+    """Tell on standard error what went wrong."""
     print(f"memory-server: {visible(translated(text))}", file=terminal.err())
 
 

@@ -4,13 +4,37 @@ from collections.abc import Iterable
 
 import click
 
-from memory_server.cli.catalogue import is_chinese, translated
-from memory_server.cli.grid import wrapped
+from memory_server.cli.output import screen
+from memory_server.cli.terminal import is_chinese, translated
+from memory_server.language.lines import wrapped
 from memory_server.language.text import width
+
+WIDEST, NARROW, LEAST, BELOW = 80, 70, 20, 8
+"""Columns: of a page unless more are asked for; below which a text stands under a long option; that a text needs at
+least; and before arguments that stand below the name of their command."""
 
 
 class HelpPage(click.HelpFormatter):
-    """The help of a command, in the language of the person."""
+    """The help of a command, in the language of the person, no wider than the screen."""
+
+    def __init__(
+        self, indent_increment: int = 2, width: int | None = None, max_width: int | None = None
+    ) -> None:
+        width = width or max(LEAST, min(screen(), max_width or WIDEST) - 2)
+        super().__init__(indent_increment, width, max_width)
+
+    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
+        if not is_chinese():
+            super().write_usage(prog, args, prefix or "usage: ")
+            return
+        start = f"{translated('usage:')}{prog} "
+        room = self.width - width(start)
+        is_beside = room >= min(LEAST, width(args))
+        indent = width(start) if is_beside else BELOW
+        first, *more = wrapped(args, self.width - indent)
+        self.write(f"{start}{first}\n" if is_beside else f"{start}\n{'':>{indent}}{first}\n")
+        for line in more:
+            self.write(f"{'':>{indent}}{line}\n")
 
     def write_heading(self, heading: str) -> None:
         if is_chinese():
@@ -28,6 +52,7 @@ class HelpPage(click.HelpFormatter):
             self.write("\n" if paragraph is not text else "")
 
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        col_max = min(col_max, max(self.width // 3, 12)) if self.width < NARROW else col_max
         if not is_chinese():
             super().write_dl(rows, col_max, col_spacing)
             return

@@ -1,6 +1,10 @@
 """Words for a person at a terminal that say how to mend a failure: which command to type."""
 
-from memory_server.errors import Mend
+from dataclasses import replace
+
+from memory_server import errors
+from memory_server.cli.terminal import is_chinese, translated
+from memory_server.errors import Mend, Problem
 
 _THROUGH_AN_ASSISTANT = "An assistant that is connected to this memory can do that."
 
@@ -54,12 +58,12 @@ WORDS = {
     Mend.NAME_ENDPOINT_MODEL: "To use it, start memory-server with --embedder openai:{model} and, unless the model is "
     "OpenAI's own, with --embedder-url.",
     Mend.CHECK_ENDPOINT: "Check that it runs, that it has the model of --embedder, and the address of --embedder-url: "
-    "most end with /v1.",
+    "most end with /v1. `memory-server doctor` shows both, and tries again.",
     Mend.SET_ENDPOINT_KEY: "Set the environment variable MEMORY_SERVER_EMBEDDER_KEY to the key, or OPENAI_API_KEY for "
     "OpenAI's own service.",
     Mend.ENCRYPT_ENDPOINT: "Name an https address with --embedder-url, or take away MEMORY_SERVER_EMBEDDER_KEY.",
     Mend.CHECK_RERANKER: "Check --reranker, --reranker-url and --reranker-seconds, the variable "
-    "MEMORY_SERVER_RERANKER_KEY, and that it runs.",
+    "MEMORY_SERVER_RERANKER_KEY, and that it runs. `memory-server doctor` shows both, and tries again.",
     Mend.MEND_DICTIONARY: "Write one word a line, in UTF-8. With --dictionary: WORD, WORD WEIGHT or WORD WEIGHT TAG, "
     "such as 云图 100 nz. With --stop-words: the word alone.",
     Mend.INSTALL_EXTRA: "Install it with: {command}",
@@ -74,3 +78,22 @@ WORDS = {
     Mend.LOOK_FIRST: "Check whether it is stored before you write it again.",
     Mend.IMPORT_AGAIN: "Then run the same command again: it adds only what is missing.",
 }
+
+
+def told(*problems: Problem) -> str | None:
+    """Return the problems and what mends them, in the language of the person; None where there are none."""
+    if not is_chinese():
+        return errors.told(problems, WORDS)
+    mends = [
+        translated(WORDS[hint.mend]).format_map(hint.arguments)
+        for problem in problems
+        for hint in problem.hints
+    ]
+    return "".join(["；".join(map(_in_chinese, problems)), *dict.fromkeys(mends)]) or None
+
+
+def _in_chinese(problem: Problem) -> str:
+    """Return a problem, and what was written before it, which the English says behind it."""
+    written = str(problem).removeprefix(problem.text).strip()
+    text = translated(str(replace(problem, written=None)))
+    return f"{text}{translated(written)}"

@@ -5,13 +5,15 @@ import re
 
 import click
 
+from memory_server.cli import output
+from memory_server.cli.answers import CapturedAnswer, HookLogAnswer, LearntAnswer
+from memory_server.cli.done import UnlearntAnswer
 from memory_server.cli.opened import erased, opened
 from memory_server.cli.program import verb
 from memory_server.domain.caller import Caller
 from memory_server.domain.learning import OPEN
 from memory_server.errors import Invalid
 from memory_server.hook import journal
-from memory_server.language.text import visible
 from memory_server.services.capturing import CaptureService
 from memory_server.services.injections import InjectionService
 from memory_server.settings import Settings
@@ -26,12 +28,14 @@ def log(settings: Settings) -> None:
     """Print what was put into which session's context, what each cost in tokens, and what failed."""
     with opened(settings) as services:
         texts = InjectionService(services.database).newest(SHOWN)
+    tokens, failures = sum(row.tokens for row in texts), journal.read(settings.db).failures[-SHOWN:]
+    if output.answered(HookLogAnswer(texts, tokens, failures)):
+        return
     for row in reversed(texts):
         text = "(deleted since)" if row.text is None and row.kind != "briefing" else row.text or ""
         _say(f"{row.at[:16]} {row.session[:8]:<8} {row.event:<16} {row.kind:<10} {row.tokens:>5} {text}")
-    tokens = sum(row.tokens for row in texts)
-    print(f"{len(texts)} texts, {tokens:,} tokens." if texts else "Hooks have said nothing yet.")
-    for failure in journal.read(settings.db).failures[-SHOWN:]:
+    output.say(f"{len(texts)} texts, {tokens:,} tokens." if texts else "Hooks have said nothing yet.")
+    for failure in failures:
         _say(failure)
 
 
@@ -39,10 +43,12 @@ def captured(settings: Settings, session: str | None) -> None:
     """Print what was kept unasked and is still there, of a session or of all."""
     with opened(settings) as services:
         captures = CaptureService(services.database).select(None if session == ALL else session, SHOWN)
+    if output.answered(CapturedAnswer(captures)):
+        return
     for row in reversed(captures):
         _say(f"{row.at[:16]} {row.session[:8]:<8} {row.event:<10} {row.kind.value:<10} {row.text}")
     if not captures:
-        print("Hooks have captured nothing.")
+        output.say("Hooks have captured nothing.")
 
 
 def forget(settings: Settings, session: str | None) -> bool:
@@ -52,9 +58,10 @@ def forget(settings: Settings, session: str | None) -> bool:
     with opened(settings) as services:
         done = CaptureService(services.database).forget(None if session == ALL else session, Caller())
         overwritten = erased(services.erasure)
-    print(f"{'Erased' if overwritten else 'Purged'}: {done.number}.")
-    for path in done.elsewhere:
-        print(f"  {path} may still hold some of it.")
+    if not output.answered(UnlearntAnswer(done.number, overwritten, done.elsewhere)):
+        output.say(f"Erased: {done.number}." if overwritten else f"Purged: {done.number}.")
+        for path in done.elsewhere:
+            output.say(f"{path} may still hold some of it.", indent=2)
     return overwritten
 
 
@@ -62,6 +69,8 @@ def learnt(settings: Settings) -> None:
     """Print which memories gain or lose by their uses, and the questions that found nothing."""
     with opened(settings) as services:
         memories, questions = services.learning.learnt(SHOWN), services.learning.all_questions()[:SHOWN]
+    if output.answered(LearntAnswer(memories, questions)):
+        return
     for memory in memories:
         change = 100 * (memory.uses.factor - 1)
         _say(f"m{memory.memory:<6} {change:+5.1f} %  {memory.uses.reason:<36} {memory.content}")
@@ -71,7 +80,7 @@ def learnt(settings: Settings) -> None:
             f"q{question.id:<6} {question.asked_at[:10]}  {state:<10} {question.project:<16} {question.text}"
         )
     if not memories and not questions:
-        print("Nothing learnt yet.")
+        output.say("Nothing learnt yet.")
 
 
 def unlearn(settings: Settings, what: str | None) -> bool:
@@ -83,7 +92,8 @@ def unlearn(settings: Settings, what: str | None) -> bool:
     with opened(settings) as services:
         done = services.learning.forget(number if kind == "m" else None, number if kind == "q" else None)
         overwritten = erased(services.erasure)
-    print(f"Forgotten: {done}.")
+    if not output.answered(UnlearntAnswer(done, overwritten, ())):
+        output.say(f"Forgotten: {done}.")
     return overwritten
 
 
@@ -116,4 +126,4 @@ def hook_command(settings: Settings, event: str, whose: str | None, client: str 
 
 
 def _say(line: str) -> None:
-    print(visible(" ".join(line.split("\n")))[:200].rstrip())
+    output.say_text(" ".join(line.split("\n"))[:200])

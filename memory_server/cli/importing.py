@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_server.cli import background, options, output, progress
+from memory_server.cli import background, options, output, progress, terminal
 from memory_server.cli.opened import caller, embed_soon, opened
 from memory_server.cli.program import verb
 from memory_server.errors import MemoryServerError, Mend, Written, broken_off
@@ -64,7 +64,6 @@ TITLE = "a database of memory-server"
 @click.option("--status", "asks_status", is_flag=True, help="Show how far an import in the background is.")
 @click.option("--detached", "is_detached", is_flag=True, hidden=True)
 @options.dry_run_option
-@options.json_option
 def import_command(
     settings: Settings,
     paths: tuple[Path, ...],
@@ -76,7 +75,6 @@ def import_command(
     asks_status: bool,
     is_detached: bool,
     dry_run: bool,
-    as_json: bool,
 ) -> int:
     """Import the memories of other programs, account exports of Claude and ChatGPT, or an export of this program.
 
@@ -86,12 +84,13 @@ def import_command(
     from memory_server.cli import summary
 
     if asks_status:
-        output.say_text(background.status(settings))
+        _tell_status(settings)
         return 0
-    if leaves and (dry_run or as_json or STANDARD_INPUT in map(str, paths)):
+    if leaves and (dry_run or terminal.is_json() or STANDARD_INPUT in map(str, paths)):
         raise click.UsageError("--background goes with neither --dry-run nor --json nor standard input.")
     sources = _sources(paths, takes_all, form)
     if not sources:
+        output.answered(summary.answer([], dry_run))
         return 0
     _refuse_writing(settings, write_back, [format_ for _, format_, _ in sources])
     if leaves:
@@ -103,11 +102,24 @@ def import_command(
     with background.said([path for path, _, _ in sources]) if is_detached else nullcontext():
         for path, format_, done in _taken(settings, sources, project, write_back, dry_run, bar):
             parts.append((path, format_.name, done))
-            if not as_json:
+            if not terminal.is_json():
                 output.say_text(summary.told(path, format_.title, done, dry_run))
-    if as_json:
-        output.as_json(summary.answer(parts, dry_run))
+    output.answered(summary.answer(parts, dry_run))
     return int(any(done.refused for _, _, done in parts))
+
+
+def _tell_status(settings: Settings) -> None:
+    status = background.status(settings)
+    if output.answered(status):
+        return
+    if status.state == "none":
+        output.say(f"Nothing was imported in the background into {settings.db}.")
+    if status.state == "runs":
+        output.say("It runs.")
+    for line in status.lines:
+        output.say_text(line)
+    if status.state == "broken":
+        output.say("It did not come to its end. Import the same again: it goes on where it was.")
 
 
 def _sources(paths: Sequence[Path], takes_all: bool, form: str | None) -> "list[tuple[Path, Format, Opened]]":
@@ -209,16 +221,13 @@ def _readable(path: Path) -> Path:
 @verb("merge", examples=("memory-server merge laptop.db", "memory-server merge laptop.db --dry-run"))
 @click.argument("file", type=click.Path(path_type=Path))
 @options.dry_run_option
-@options.json_option
-def merge_command(settings: Settings, file: Path, dry_run: bool, as_json: bool) -> int:
+def merge_command(settings: Settings, file: Path, dry_run: bool) -> int:
     """Add what is new in another database of memory-server, which it only reads."""
     from memory_server.cli import summary
 
     with tried(settings, dry_run) as services, progress.bar(file.name) as report:
         done = services.merges.merge(file, caller(settings), report)
-    if as_json:
-        output.as_json(summary.answer([(str(file), "memory-server", done)], dry_run))
-    else:
+    if not output.answered(summary.answer([(str(file), "memory-server", done)], dry_run)):
         output.say_text(summary.told(str(file), TITLE, done, dry_run))
     return int(bool(done.refused))
 

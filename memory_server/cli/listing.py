@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memory_server.cli import options, output
+from memory_server.cli import options, output, terminal
 from memory_server.cli.answers import ListAnswer, ShowAnswer
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
@@ -55,28 +55,22 @@ OF_KINDS: "Columns[Seen]" = (
 @options.filter_options
 @options.limit_option(20)
 @click.option("--offset", type=options.Number(0), default=0, help="How many of the newest to skip.")
-@options.json_option
-def list_command(
-    settings: Settings, kind: str, limit: int, offset: int, as_json: bool, **filters: Any
-) -> None:
+def list_command(settings: Settings, kind: str, limit: int, offset: int, **filters: Any) -> None:
     """List memories, turns or short-term memories, the newest first."""
     filter_ = options.filter_of(filters)
     if kind != "memories":
-        _list(settings, KINDS[kind], filter_, limit, offset, as_json)
+        _list(settings, KINDS[kind], filter_, limit, offset)
         return
     with opened(settings) as services:
         result = services.search.search("", filter_, limit, "keyword", offset=offset, caller=caller(settings))
     memories, degraded = [hit.memory for hit in result.hits], output.degraded(result.degraded)
-    if as_json:
-        output.as_json(ListAnswer(memories, result.note, degraded))
+    if output.answered(ListAnswer(memories, result.note, degraded)):
         return
     output.table(COLUMNS, memories)
     output.note(result.note or (None if memories else "No memories found."), degraded)
 
 
-def _list(
-    settings: Settings, kind: Recallable, filter_: Filter, limit: int, offset: int, as_json: bool
-) -> None:
+def _list(settings: Settings, kind: Recallable, filter_: Filter, limit: int, offset: int) -> None:
     """List what is no memory: whole with --json, as `show` prints it."""
     if filter_.type or filter_.tags:
         raise click.UsageError("Only memories have a type and tags.")
@@ -86,9 +80,8 @@ def _list(
     with opened(settings) as services:
         result = services.looking.look("", LookWish(frozenset([kind]), filter_), limit + offset, by)
         items = result.items[offset:]
-        whole = tuple(shown(services, _handle(item), by) for item in items) if as_json else ()
-    if as_json:
-        output.as_json(ShowAnswer(whole))
+        whole = tuple(shown(services, _handle(item), by) for item in items) if terminal.is_json() else ()
+    if output.answered(ShowAnswer(whole)):
         return
     output.table(OF_KINDS, items)
     output.note(result.note or (None if items else "Nothing found."), output.degraded(result.degraded))

@@ -45,7 +45,6 @@ COLUMNS: Columns[Change] = (
 @click.option("--by", metavar="CLIENT", help="Only by this client; `hand` is edits in the file.")
 @click.option("--undoable", is_flag=True, help="Only what `undo` can undo.")
 @options.limit_option(20)
-@options.json_option
 def log_command(
     settings: Settings,
     event: Handle | None,
@@ -55,7 +54,6 @@ def log_command(
     by: str | None,
     undoable: bool,
     limit: int,
-    as_json: bool,
 ) -> None:
     """Show what was stored, changed, deleted and imported, by whom and when, the latest first.
 
@@ -71,8 +69,7 @@ def log_command(
             caller(settings),
         )
     degraded = output.degraded(result.degraded)
-    if as_json:
-        output.as_json(LogAnswer(result.changes, result.note, degraded))
+    if output.answered(LogAnswer(result.changes, result.note, degraded)):
         return
     output.note(whole)
     output.table(COLUMNS, result.changes)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from memory_server.cli import output
+from memory_server.cli.terminal import filled, translated
 from memory_server.importing.places import Place, places
 
 
@@ -29,7 +30,9 @@ def chosen(takes_all: bool) -> list[Path]:
 def _ticked(on_machine: Sequence[Place]) -> list[Place]:
     """Ask for the numbers of places until they are numbers of the list."""
     while True:
-        answer = click.prompt("Which? Numbers such as 1 3, all, or none", default="none", err=True)
+        answer = click.prompt(
+            translated("Which? Numbers such as 1 3, all, or none"), default="none", err=True
+        )
         words = answer.replace(",", " ").lower().split()
         if words in (["all"], ["none"]):
             return list(on_machine) if words == ["all"] else []
@@ -40,9 +43,10 @@ def _ticked(on_machine: Sequence[Place]) -> list[Place]:
 
 def _line(place: Place, home: Path) -> str:
     first, last = (f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}" for at in (place.first, place.last))
-    days = first if first == last else f"{first} to {last}"
-    more = f" and {len(place.paths) - 1} more" if len(place.paths) > 1 else ""
+    days = first if first == last else f"{first} – {last}"
     path = place.paths[0]
-    where = f"~/{path.relative_to(home)}{more}" if path.is_relative_to(home) else f"{path}{more}"
-    files = "1 file" if place.files == 1 else f"{place.files:,} files"
-    return output.line_of(f"{place.program}, {place.what}: {files}, {days}, {where}")
+    where = f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
+    if len(place.paths) > 1:
+        where = filled("{path} and {number} more", path=where, number=len(place.paths) - 1)
+    files = output.counted(place.files, "file")
+    return output.line_of(f"{place.program}, {translated(place.what)}: {files}, {days}, {where}")

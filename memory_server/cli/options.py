@@ -140,7 +140,6 @@ project_option = click.option(
     help="Only of this project: its name, folder or remote. '' is no project.",
     shell_complete=completed("projects"),
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 since_option = click.option(
     "--since",
     type=MOMENT,

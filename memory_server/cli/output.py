@@ -11,9 +11,9 @@ from typing import Any, Generic, TypeVar
 import click
 
 from memory_server.cli import grid, terminal
-from memory_server.cli.catalogue import is_chinese, translated
-from memory_server.cli.hints import WORDS
-from memory_server.errors import Problem, told
+from memory_server.cli.hints import told
+from memory_server.cli.terminal import is_chinese, translated
+from memory_server.errors import Problem
 from memory_server.flags import HERE
 from memory_server.language.text import visible, width
 
@@ -55,9 +55,10 @@ def say_over(text: str) -> None:
     print(f"\r{line_of(text)}", end="", file=terminal.out())
 
 
-def say_text(text: str) -> None:
-    """A text with its lines as they are."""
-    print("\n".join(visible(line).rstrip() for line in text.splitlines()), file=terminal.out())
+def say_text(text: str, style: str = "", indent: int = 0) -> None:
+    """A text with its lines as they are, in its own language."""
+    for line in text.splitlines() or [""]:
+        _put(" " * indent + _styled(visible(line).rstrip(), style))
 
 
 def note(*texts: str | None) -> None:
@@ -68,7 +69,7 @@ def note(*texts: str | None) -> None:
 
 def degraded(problems: Sequence[Problem]) -> str | None:
     """Say why an answer is less than it could be, and what mends that."""
-    return told(problems, WORDS)
+    return told(*problems)
 
 
 def confirm(question: str, agreed: bool, flag: str) -> None:
@@ -85,13 +86,16 @@ def confirm(question: str, agreed: bool, flag: str) -> None:
     click.confirm(translated(question), abort=True, err=True)
 
 
-def as_json(answer: object) -> None:
-    """An answer as JSON, its fields in their order."""
+def answered(answer: object) -> bool:
+    """Print an answer as JSON, its fields in their order, where `--json` is there; False where a person reads."""
+    if not terminal.is_json():
+        return False
     from memory_server.answers.answer import plain
     from memory_server.cli.answers import LINES
 
     text = json.dumps(plain(answer, LINES), ensure_ascii=False, indent=2 if on_terminal() else None)
     print(text.encode(errors="replace").decode(), file=terminal.out())
+    return True
 
 
 def table(columns: Columns[Row], rows: Iterable[Row]) -> None:
@@ -139,7 +143,11 @@ def _put(line: str) -> None:
 
 def fields(*pairs: tuple[str, object]) -> None:
     """Names with their values, a line each, without those that are empty."""
-    shown = [(translated(name), value) for name, value in pairs if value not in (None, "", (), [])]
+    shown = [
+        (name if name.startswith(" ") else translated(name), value)
+        for name, value in pairs
+        if value not in (None, "", (), [])
+    ]
     columns = max((width(name) for name, _ in shown), default=0)
     for name, value in shown:
         padded = name + " " * (columns - width(name))
@@ -148,12 +156,12 @@ def fields(*pairs: tuple[str, object]) -> None:
 
 def counted(number: int, noun: str) -> str:
     """`1 change`, `2 changes`."""
-    plural = f"{number:,} {noun}" + ("" if number == 1 else "s")
-    return translated(f"{number:,} {noun}") if is_chinese() else plural
+    singular = f"{number:,} {noun}"
+    return translated(singular) if is_chinese() or number == 1 else f"{singular}s"
 
 
 def times(number: int) -> str:
-    return "once" if number == 1 else f"{number:,} times"
+    return terminal.translated("once" if number == 1 else f"{number:,} times")
 
 
 def line_of(text: str) -> str:

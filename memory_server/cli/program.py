@@ -5,7 +5,7 @@ A new command is a module beside this one and a line in VERBS.
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
@@ -15,9 +15,9 @@ import click
 
 from memory_server import __version__
 from memory_server.cli import terminal
-from memory_server.cli.catalogue import translated
-from memory_server.cli.guard import complain, configured
+from memory_server.cli.guard import configured, failed
 from memory_server.cli.help_page import HelpContext
+from memory_server.cli.terminal import translated
 from memory_server.flags import SWITCHES, flag_of
 from memory_server.front.finding import OF_A_SESSION
 from memory_server.language.nearest import meant
@@ -98,22 +98,20 @@ Function = Callable[..., Any]
 
 class Verb(click.Command):
     """A command. It takes every setting as a flag too, unless it has an option of that name; the help does not list
-    these again. `examples` are lines for a shell.
+    these again. `examples` are lines for a shell. `json` is False where nothing could be printed as JSON.
     """
 
     context_class = HelpContext
 
-    def __init__(self, *arguments: Any, examples: Sequence[str] = (), **options: Any) -> None:
+    def __init__(
+        self, *arguments: Any, examples: Sequence[str] = (), json: bool = True, **options: Any
+    ) -> None:
         options["context_settings"] = HELP
         super().__init__(*arguments, **options)
+        self.params += [_json()] if json else []
         flags = {name for option in self.params for name in option.opts}
         self.examples = tuple(examples)
         self.params += [option for option in _settings(hidden=True) if not flags & set(option.opts)]
-
-    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        formatter.write_usage(
-            ctx.command_path, " ".join(self.collect_usage_pieces(ctx)), prefix=f"{translated('usage:')} "
-        )
 
     def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         if self.examples:
@@ -133,12 +131,21 @@ class Verbs(click.Group):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         options["context_settings"] = HELP
         super().__init__(*arguments, **options)
-        self.params += _settings(hidden=options.get("name") != NAME)
+        is_program = options.get("name") == NAME
+        self.params += ([] if is_program else [_json()]) + _settings(hidden=not is_program)
 
-    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        formatter.write_usage(
-            ctx.command_path, " ".join(self.collect_usage_pieces(ctx)), prefix=f"{translated('usage:')} "
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        self.write_commands(
+            "Commands", {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}, formatter
         )
+
+    def write_commands(
+        self, title: str, commands: Mapping[str, click.Command | None], formatter: click.HelpFormatter
+    ) -> None:
+        with formatter.section(title):
+            formatter.write_dl(
+                [(name, command.get_short_help_str(200)) for name, command in commands.items() if command]
+            )
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -165,8 +172,7 @@ class Program(Verbs):
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         for title, verbs in VERBS.items():
-            with formatter.section(title):
-                formatter.write_dl([(name, _verb(name).get_short_help_str(200)) for name in verbs])
+            self.write_commands(title, {name: _verb(name) for name in verbs}, formatter)
 
 
 def _verb(name: str) -> click.Command:
@@ -175,7 +181,7 @@ def _verb(name: str) -> click.Command:
     return command
 
 
-def verb(name: str, *, examples: Sequence[str] = ()) -> Callable[[Function], Verb]:
+def verb(name: str, *, examples: Sequence[str] = (), json: bool = True) -> Callable[[Function], Verb]:
     """Makes a command of a function, which gets the settings first."""
 
     def decorate(function: Function) -> Verb:
@@ -187,7 +193,7 @@ def verb(name: str, *, examples: Sequence[str] = ()) -> Callable[[Function], Ver
 
         called.__doc__ = function.__doc__
         called.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]
-        return click.command(name, cls=Verb, examples=examples)(called)
+        return click.command(name, cls=Verb, examples=examples, json=json)(called)
 
     return decorate
 
@@ -195,6 +201,7 @@ def verb(name: str, *, examples: Sequence[str] = ()) -> Callable[[Function], Ver
 def run(arguments: Sequence[str]) -> int:
     """Run the command that the arguments name. Returns its exit code."""
     _make_printable()
+    terminal.read(arguments)
     try:
         _refuse_undecodable(arguments)
         words = [*arguments[1:], "--help"] if arguments[:1] == ["help"] else list(arguments)
@@ -209,14 +216,17 @@ def run(arguments: Sequence[str]) -> int:
         )
     except click.BadParameter as error:
         return _wrong(error, _wrong_value(error))
+    except click.exceptions.NoArgsIsHelpError as error:
+        if not terminal.is_json():
+            print(error.message, file=sys.stderr)
+            return 2
+        return failed("COMMAND is missing.", code=2)
     except click.UsageError as error:
         return _wrong(error, error.format_message())
     except click.ClickException as error:
-        complain(error.format_message())
-        return 1
+        return failed(error.format_message())
     except click.Abort:
-        complain("stopped. Nothing more was changed.")
-        return 1
+        return failed("stopped. Nothing more was changed.")
     except (
         FileExistsError,
         FileNotFoundError,
@@ -224,8 +234,7 @@ def run(arguments: Sequence[str]) -> int:
         NotADirectoryError,
         PermissionError,
     ) as error:
-        complain(f"{error.filename or 'a file'}: {error.strerror}.")
-        return 1
+        return failed(f"{error.filename or 'a file'}: {error.strerror}.")
     return done if isinstance(done, int) else 0
 
 
@@ -262,11 +271,11 @@ def _wrong_value(error: click.BadParameter) -> str:
 
 
 def _wrong(error: click.UsageError, message: str) -> int:
-    context = error.ctx or click.Context(program, info_name=NAME)
-    print(context.get_usage(), file=sys.stderr)
-    print(translated(f"Try `{context.command_path} --help`."), file=sys.stderr)
-    complain(message)
-    return 2
+    if not terminal.is_json():
+        context = error.ctx or HelpContext(program, info_name=NAME)
+        print(context.get_usage(), file=sys.stderr)
+        print(translated(f"Try `{context.command_path} --help`."), file=sys.stderr)
+    return failed(message, code=2)
 
 
 def _refuse_unknown(name: str, commands: Sequence[str], context: click.Context) -> NoReturn:
@@ -278,6 +287,11 @@ def _refuse_unknown(name: str, commands: Sequence[str], context: click.Context) 
         else f"unknown command {unknown!r}. There are: {names}.",
         context,
     )  # fmt: skip
+
+
+def _json() -> click.Option:
+    """Return the flag that `terminal.read` has seen already, for the help and for shells."""
+    return click.Option(["--json"], is_flag=True, expose_value=False, help="Print JSON.")
 
 
 def _settings(hidden: bool) -> list[click.Option]:
@@ -316,4 +330,4 @@ def program(context: click.Context) -> Any:
 
 def help_text(width: int) -> str:
     """Return what `memory-server --help` prints on a terminal so wide, of which click leaves two columns free."""
-    return click.Context(program, info_name=NAME, terminal_width=width - 2, **HELP).get_help()
+    return HelpContext(program, info_name=NAME, terminal_width=width - 2, **HELP).get_help()

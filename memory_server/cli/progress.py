@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from memory_server.cli.terminal import filled, translated
+
 AFTER = 1.0
 """Seconds after which a person wants to know how far it is."""
 
@@ -28,7 +30,7 @@ def bar(what: str, unit: int | None = None) -> Iterator[Report]:
     def report(done: int, total: int | None = None) -> None:
         passed = time.monotonic() - began
         if passed > AFTER and time.monotonic() - line.at > EVERY:
-            line.show(f"{what}  {_far(done, total, passed, unit)}")
+            line.show(f"{translated(what)}  {_far(done, total, passed, unit)}")
 
     try:
         yield report
@@ -43,7 +45,7 @@ def clock(what: str) -> Iterator[None]:
         yield
         return
     line = _Line()
-    line.show(f"{what}…")
+    line.show(f"{translated(what)}…")
     try:
         yield
     finally:
@@ -67,8 +69,11 @@ def _far(done: int, total: int | None, passed: float, unit: int | None) -> str:
     rate = done / passed
     size, name = (1, "") if unit is None else (MEGABYTE / unit, " MB")
     whole = "" if total is None else f"/{total / size:.0f}"
-    remaining = "" if total is None or not rate else f"  {(total - done) / rate:,.0f} s left"
-    return f"{done / size:.0f}{whole}{name}  {rate / size:,.0f}{name} a second{remaining}"
+    speed = filled("{number} a second", number=f"{rate / size:,.0f}{name}")
+    if total is None or not rate:
+        return f"{done / size:.0f}{whole}{name}  {speed}"
+    remaining = filled("{number} s left", number=f"{(total - done) / rate:,.0f}")
+    return f"{done / size:.0f}{whole}{name}  {speed}  {remaining}"
 
 
 def _unseen(_done: int, _total: int | None = None) -> None:

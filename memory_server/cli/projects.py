@@ -8,9 +8,11 @@ import click
 
 from memory_server.cli import options, output
 from memory_server.cli.answers import ProjectsAnswer
+from memory_server.cli.done import JoinedAnswer, RenamedAnswer
 from memory_server.cli.importing import tried
 from memory_server.cli.opened import opened
 from memory_server.cli.program import Verbs, verb
+from memory_server.cli.terminal import filled, translated
 from memory_server.domain.project import Listed, Moved
 from memory_server.settings import Settings
 
@@ -19,19 +21,18 @@ if TYPE_CHECKING:
 
 
 @verb("list", examples=("memory-server projects", "memory-server projects list --json"))
-@options.json_option
-def list_command(settings: Settings, as_json: bool) -> None:
+def list_command(settings: Settings) -> None:
     """List the projects, and tell which one this folder is."""
     here = settings.here
     with opened(settings) as services:
         name = services.projects.here(here)
         projects = services.projects.select()
-    if as_json:
-        output.as_json(ProjectsAnswer(name or None, projects))
+    if output.answered(ProjectsAnswer(name or None, projects)):
         return
-    output.say(f"This folder: {name or 'no project'}" + ("" if here.is_given else f" ({here.key})"))
+    folder = name or translated("no project")
+    output.say(f"This folder: {folder}" if here.is_given else f"This folder: {folder} ({here.key})")
     for project in projects:
-        output.say(_line(project))
+        output.say_text(_line(project))
 
 
 @verb("rename", examples=("memory-server projects rename old-shop shop",))
@@ -41,6 +42,8 @@ def rename_command(settings: Settings, old: str, new: str) -> None:
     """Give the project OLD another name. The old one still leads to it."""
     with opened(settings) as services:
         name = services.projects.rename(old, new)
+    if output.answered(RenamedAnswer(new.strip(), name)):
+        return
     output.say(f"{name} is now called {new.strip()}. Its old name still leads to it.")
 
 
@@ -58,6 +61,8 @@ def join_command(settings: Settings, source: str, target: str, dry_run: bool) ->
     """Move all of the project FROM into the project INTO, for good."""
     with _joining(settings, dry_run) as services:
         part, whole, moved = services.projects.join(source, target)
+    if output.answered(JoinedAnswer(part, whole, moved, not dry_run)):
+        return
     if dry_run:
         output.say(f"Would join {part} into {whole} and move: {_counts(moved)}. Nothing was changed.")
     else:
@@ -81,15 +86,14 @@ def _joining(settings: Settings, dry_run: bool) -> Iterator["Services"]:
 
 
 @click.group("projects", cls=Verbs, invoke_without_command=True)
-@options.json_option
 @click.pass_context
-def projects_command(context: click.Context, as_json: bool) -> None:
+def projects_command(context: click.Context) -> None:
     """List the projects; rename or join them. Without a command it lists.
 
     A project is its name, the path of its folder, or the address of its remote.
     """
     if context.invoked_subcommand is None:
-        context.invoke(list_command, as_json=as_json)
+        context.invoke(list_command)
 
 
 for command in (list_command, rename_command, join_command):
@@ -97,11 +101,11 @@ for command in (list_command, rename_command, join_command):
 
 
 def _line(project: Listed) -> str:
-    names = [*project.keys, *(f"once {name}" for name in project.former_names)]
+    names = [*project.keys, *(filled("once {name}", name=name) for name in project.former_names)]
     if project.folder is not None and project.folder not in project.keys:
         names.append(project.folder)
     return f"{project.name}: {_counts(project)}" + (f" ({', '.join(names)})" if names else "")
 
 
 def _counts(amounts: Listed | Moved) -> str:
-    return f"memories {amounts.memories}, facts {amounts.facts}, turns {amounts.turns}"
+    return translated(f"memories {amounts.memories}, facts {amounts.facts}, turns {amounts.turns}")

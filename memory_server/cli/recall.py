@@ -2,7 +2,7 @@
 
 import click
 
-from memory_server.cli import options, output
+from memory_server.cli import options, output, terminal
 from memory_server.cli.answers import RecallAnswer
 from memory_server.cli.opened import caller, embedding
 from memory_server.cli.program import verb
@@ -35,7 +35,6 @@ KINDS = [kind.value for kind in Recallable if kind is not Recallable.WOKEN]
 @options.since_option
 @options.until_option
 @options.meaning_option
-@options.json_option
 def recall_command(
     settings: Settings,
     query: tuple[str, ...],
@@ -44,18 +43,18 @@ def recall_command(
     project: str | None,
     since: str | None,
     until: str | None,
-    as_json: bool,
 ) -> None:
     """Ask memories, facts, turns and short-term memories one question. The answer is in sentences, best first."""
     wish = RecallWish(frozenset(map(Recallable, kinds or KINDS)), project, since, until)
     text = options.checked(QueryText, " ".join(query), "query")
     with embedding(settings) as services:
-        result = services.recall.recall(text, (), max_tokens, wish, caller(settings), explain=as_json)
-    worse, answer = output.degraded(result.degraded), result.answer
-    if as_json:
-        output.as_json(
-            RecallAnswer(answer.text, answer.items, answer.tokens, answer.left_out, result.note, worse)
+        result = services.recall.recall(
+            text, (), max_tokens, wish, caller(settings), explain=terminal.is_json()
         )
+    worse, answer = output.degraded(result.degraded), result.answer
+    if output.answered(
+        RecallAnswer(answer.text, answer.items, answer.tokens, answer.left_out, result.note, worse)
+    ):
         return
     output.say_text(answer.text)
     if answer.left_out:

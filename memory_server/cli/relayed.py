@@ -31,5 +31,6 @@ def run(services: Services, words: Sequence[str], session: Mapping[str, object],
 
 
 def _done(words: Sequence[str], settings: dict[str, object]) -> int:
+    terminal.read(words)
     done = program.main(list(words), prog_name=NAME, standalone_mode=False, obj=settings)
     return done if isinstance(done, int) else 0

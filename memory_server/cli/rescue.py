@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from memory_server.cli import options, output, progress
-from memory_server.cli.answers import RescueAnswer
+from memory_server.cli import output, progress
+from memory_server.cli.done import RescueAnswer
 from memory_server.cli.program import verb
 from memory_server.errors import Conflict, Invalid
 from memory_server.settings import Settings
@@ -23,8 +23,7 @@ PREFIX = {"memories": "m", "turns": "t", "short_term_memories": "s"}
 )
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("new", type=click.Path(path_type=Path), required=False)
-@options.json_option
-def rescue_command(settings: Settings, file: Path, new: Path | None, as_json: bool) -> None:  # noqa: ARG001
+def rescue_command(settings: Settings, file: Path, new: Path | None) -> None:  # noqa: ARG001
     """Write what can be read of the damaged FILE into the file NEW, and tell what is lost. FILE stays as it is.
 
     Without NEW it is FILE with `-rescued` in its name. Vectors and keywords are made anew in the background.
@@ -38,13 +37,12 @@ def rescue_command(settings: Settings, file: Path, new: Path | None, as_json: bo
         raise Conflict(f"{target} is there already. Name another file.")
     with progress.bar("rescuing") as report:
         done = rescuing.rescue(file, target, clock, report)
-    if as_json:
-        output.as_json(RescueAnswer(str(target), done.rows, done.lost, done.left_out))
+    if output.answered(RescueAnswer(str(target), done.rows, done.lost, done.left_out)):
         return
     output.say(f"{target}: {output.counted(sum(done.rows.values()), 'row')} rescued, checked")
     for rows in done.lost:
-        sure = "lost" if rows.certain else "lost, if there were such"
-        output.say(f"{sure}: {_named(rows.table)} {', '.join(_ranges(rows.table, rows.ids))}")
+        ids = f"{_named(rows.table)} {', '.join(_ranges(rows.table, rows.ids))}"
+        output.say(f"lost: {ids}" if rows.certain else f"lost, if there were such: {ids}")
     for table, number in done.left_out.items():
         output.say(f"left out, because what they belong to is lost: {number:,} {_named(table)}")
     if not done.lost:

@@ -1,14 +1,17 @@
 """`memory-server restore`: puts a backup in the place of the database."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from memory_server.cli import options, output, progress
 from memory_server.cli.backup import PAGE
+from memory_server.cli.done import RestoredAnswer
 from memory_server.cli.holders import holders
 from memory_server.cli.opened import file_of
 from memory_server.cli.program import verb
+from memory_server.cli.terminal import translated
 from memory_server.errors import Conflict
 from memory_server.front import running
 from memory_server.services import restoring
@@ -37,18 +40,25 @@ def restore_command(settings: Settings, file: Path, force: bool, dry_run: bool, 
     named = file_of(settings, f"`memory-server copy {file} DATABASE` puts a file into an empty one.")
     target = named.resolve()  # what a link leads to, not the link
     backup = restoring.check(file, target)
-    size = f"{file.stat().st_size:,} bytes, schema version {backup.version}, sound"
+    size = translated(f"{file.stat().st_size:,} bytes, schema version {backup.version}, sound")
+    answer = RestoredAnswer(
+        str(settings.db), str(file), file.stat().st_size, backup.version, None, backup.foreign or None, False
+    )
     if backup.foreign:
         output.note(f"{file} holds SQL that is not of this program, which is not restored: {backup.foreign}.")
     if dry_run:
-        output.say(f"{file}: {size}. Would replace {settings.db}. Nothing was changed.")
+        if not output.answered(answer):
+            output.say(f"{file}: {size}. Would replace {settings.db}. Nothing was changed.")
         return
     _refuse_held(named, force)
-    output.note(f"{file}: {size}.")
+    output.note(f"{file}: {size}")
     if named.exists():
         output.confirm(f"Replace {settings.db} with it?", yes, "--yes")
     with progress.bar("restoring", PAGE) as report:
         done = restoring.restore(file, target, clock(), report)
+    former = None if done.kept is None else str(done.kept)
+    if output.answered(replace(answer, former=former, done=True)):
+        return
     output.say(f"Restored {settings.db} from {file}.")
     if done.kept is not None:
         output.say(

@@ -6,6 +6,7 @@ import click
 
 from memory_server.cli import options, output
 from memory_server.cli.answers import ReviewAnswer
+from memory_server.cli.done import ReviewedAnswer
 from memory_server.cli.handles import HandleType
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
@@ -29,6 +30,12 @@ COLUMNS: Columns[Waiting] = (
 )
 
 
+_SETTLED = {
+    "confirm": "Confirmed {}. `memory-server log` shows how to undo it.",
+    "take": "Changed {}. `memory-server log` shows how to undo it.",
+    "drop": "Dropped {}. `memory-server log` shows how to undo it.",
+}
+
 OF_GROUND: Columns[ChangedGround] = (
     Column("id", lambda changed: f"m{changed.memory.id}", "cyan"),
     Column("its files", lambda changed: changed.remark, "yellow"),
@@ -50,10 +57,7 @@ OF_GROUND: Columns[ChangedGround] = (
 )
 @click.argument("ids", nargs=-1, type=HandleType(), metavar="[ID]...")
 @click.option("--from", "origin", metavar="ORIGIN", help="All of one origin, such as 'web evil.example'.")
-@options.json_option
-def review_command(
-    settings: Settings, action: str, ids: tuple[Handle, ...], origin: str | None, as_json: bool
-) -> None:
+def review_command(settings: Settings, action: str, ids: tuple[Handle, ...], origin: str | None) -> None:
     """List what a page or another server said, and the memories whose files have changed; confirm or drop them.
 
     ACTION is list, confirm (it holds), drop, or take: put the value that a file has now into the memory. Briefings and
@@ -68,20 +72,21 @@ def review_command(
     with opened(settings) as services:
         changed = services.ground.changed(by)
         if action == "list":
-            _list(services.trust.waiting(), changed, as_json)
+            _list(services.trust.waiting(), changed)
             return
         by_handle = {Handle(Kind.MEMORY, item.memory.id): item for item in changed}
         of_ground = [by_handle[handle] for handle in dict.fromkeys(ids) if handle in by_handle]
         remaining = [handle for handle in ids if handle not in by_handle]
         if action == "take" and (remaining or origin):
-            raise click.UsageError("The files of these have not changed: " + " ".join(map(str, remaining)))
+            raise click.UsageError(f"The files of these have not changed: {' '.join(map(str, remaining))}")
         for item in of_ground:
             _settle(services, action, item, by)
         settle = services.trust.confirm if action == "confirm" else services.trust.drop
         settled = settle(remaining, origin, by) if remaining or origin else []
-    word = {"confirm": "Confirmed", "take": "Changed", "drop": "Dropped"}[action]
-    number = output.counted(len(of_ground) + len(settled), "item")
-    output.say(f"{word} {number}. `memory-server log` shows how to undo it.")
+    handles = [Handle(Kind.MEMORY, item.memory.id) for item in of_ground] + [item.handle for item in settled]
+    if output.answered(ReviewedAnswer(action, list(map(str, handles)))):
+        return
+    output.say(_SETTLED[action].format(output.counted(len(handles), "item")))
 
 
 def _settle(services: "Services", action: str, item: ChangedGround, by: Caller) -> None:
@@ -95,9 +100,8 @@ def _settle(services: "Services", action: str, item: ChangedGround, by: Caller) 
         services.memories.update(memory.id, item.taken_over(), by)
 
 
-def _list(waiting: list[Waiting], changed: list[ChangedGround], as_json: bool) -> None:
-    if as_json:
-        output.as_json(ReviewAnswer(waiting, changed))
+def _list(waiting: list[Waiting], changed: list[ChangedGround]) -> None:
+    if output.answered(ReviewAnswer(waiting, changed)):
         return
     if waiting or not changed:
         output.table(COLUMNS, waiting)

@@ -4,17 +4,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_server.cli import options, output
-from memory_server.cli.answers import RuleLogAnswer, RulesAnswer
+from memory_server.cli import options, output, terminal
+from memory_server.cli.answers import RuleLogAnswer, RulesAnswer, RulingAnswer
 from memory_server.cli.opened import caller, opened
-from memory_server.cli.output import Column, Columns
+from memory_server.cli.output import Column, Columns, say_text
 from memory_server.cli.program import verb
+from memory_server.cli.terminal import filled, translated
 from memory_server.domain import plain_rules, sight
 from memory_server.domain.caller import Caller
 from memory_server.domain.effect import Effect, RuleDraft
 from memory_server.domain.long_term import LongTermDraft
 from memory_server.domain.plain_rules import PlainRule
-from memory_server.domain.rules import RuleHit
+from memory_server.domain.rules import Rule, RuleHit
 from memory_server.errors import Invalid
 from memory_server.services.rules import ListedRule
 from memory_server.settings import Settings
@@ -64,7 +65,6 @@ OF_LOG: Columns[RuleHit] = (
 )
 @click.option("--holds", multiple=True, metavar="ACT", help="Of add with --if: an act that it holds.")
 @click.option("--passes", multiple=True, metavar="ACT", help="Of add with --if: an act that it lets pass.")
-@options.json_option
 def rules_command(
     settings: Settings,
     action: str,
@@ -73,7 +73,6 @@ def rules_command(
     trigger: str | None,
     holds: tuple[str, ...],
     passes: tuple[str, ...],
-    as_json: bool,
 ) -> None:
     """Show what an assistant must not do, or must ask about; add, confirm and switch such rules.
 
@@ -93,24 +92,34 @@ def rules_command(
     with opened(settings, makes=action == "add") as services:
         match action:
             case "list":
-                _list(services.rules.select(by), as_json)
+                _list(services.rules.select(by))
             case "log":
-                _log(services.rules.hits(), as_json)
+                _log(services.rules.hits())
             case "try":
                 _try(services, text, by)
             case "add":
                 _add(services, _drafted(text, effect, trigger, holds, passes), by)
             case "confirm":
                 rule = services.rules.confirm(text, by)
-                output.say(f"`{rule.name}` holds from now on: {rule.effect}, {services.rules.words(rule)}.")
+                if not _answered(services, rule, by):
+                    output.say(
+                        f"`{rule.name}` holds from now on: {rule.effect}, {services.rules.words(rule)}."
+                    )
             case _:
                 rule = services.rules.switch(text, action == "off", by)
-                output.say(f"`{rule.name}` is {rule.state}.")
+                if not _answered(services, rule, by):
+                    say_text(filled("`{name}` is {state}.", name=rule.name, state=translated(rule.state)))
 
 
-def _list(listed: list[ListedRule], as_json: bool) -> None:
-    if as_json:
-        output.as_json(RulesAnswer(listed))
+def _answered(services: "Services", rule: Rule, by: Caller) -> bool:
+    """Print a rule as `list --json` does, where a program reads."""
+    return terminal.is_json() and output.answered(
+        RulesAnswer([line for line in services.rules.select(by) if line.rule.id == rule.id])
+    )
+
+
+def _list(listed: list[ListedRule]) -> None:
+    if output.answered(RulesAnswer(listed)):
         return
     output.table(COLUMNS, listed)
     output.note(
@@ -123,9 +132,8 @@ def _list(listed: list[ListedRule], as_json: bool) -> None:
     )
 
 
-def _log(hits: list[RuleHit], as_json: bool) -> None:
-    if as_json:
-        output.as_json(RuleLogAnswer(hits))
+def _log(hits: list[RuleHit]) -> None:
+    if output.answered(RuleLogAnswer(hits)):
         return
     output.table(OF_LOG, hits)
     output.note(None if hits else "No rule has held an act.")
@@ -133,13 +141,19 @@ def _log(hits: list[RuleHit], as_json: bool) -> None:
 
 def _try(services: "Services", text: str, by: Caller) -> None:
     ruling = services.rules.looked(sight.of_text(text), by)
-    output.say(f"{ruling.effect}: {ruling.text}" if ruling.effect else "No rule holds this act.")
+    if output.answered(RulingAnswer(ruling.effect, ruling.text)):
+        return
+    if ruling.effect:
+        say_text(f"{translated(ruling.effect)}: {ruling.text}")
+    else:
+        output.say("No rule holds this act.")
 
 
 def _add(services: "Services", plain: PlainRule, by: Caller) -> None:
     draft = LongTermDraft(plain.name, plain.reason, plain.trigger, None, rule=plain.draft)
     stored = services.rules.add(draft, None, by)
-    output.say(f"`{stored.rule.name}`: {stored.rule.effect}, {stored.words}.")
+    if not _answered(services, stored.rule, by):
+        say_text(f"`{stored.rule.name}`: {translated(stored.rule.effect)}, {stored.words}.")
     output.note(*stored.checked.warnings)
 
 

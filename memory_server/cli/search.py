@@ -47,12 +47,10 @@ def _now(hit: Hit) -> str:
     help="How many at most. Default: up to 10 that are likely.",
 )
 @options.meaning_option
-@options.json_option
 def search_command(
     settings: Settings,
     query: tuple[str, ...],
     limit: int | None,
-    as_json: bool,
     **filters: Any,
 ) -> None:
     """Find memories by words and by meaning, best first."""
@@ -66,8 +64,7 @@ def search_command(
             caller=caller(settings),
         )
     degraded = output.degraded(result.degraded)
-    if as_json:
-        output.as_json(SearchAnswer(result.hits, result.embedder, result.note, degraded))
+    if output.answered(SearchAnswer(result.hits, result.embedder, result.note, degraded)):
         return
     output.table(COLUMNS, result.hits)
     output.note(result.note or (None if result.hits else "No memories found."), degraded)

@@ -10,6 +10,7 @@ from memory_server.settings import Settings
 
 @verb(
     "serve",
+    json=False,
     examples=(
         "memory-server serve --read-only",
         "memory-server --project shop",
@@ -27,7 +28,11 @@ def serve_command(settings: Settings) -> None:
     serve(settings)
 
 
-@verb("demo", examples=("memory-server demo", "memory-server demo --full", "memory-server demo log.jsonl"))
+@verb(
+    "demo",
+    json=False,
+    examples=("memory-server demo", "memory-server demo --full", "memory-server demo log.jsonl"),
+)
 @click.option("--full", is_flag=True, help="Ask every question of the log, and show each kind of memory.")
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 def demo_command(settings: Settings, file: Path | None, full: bool) -> int:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_server.cli import options, output
+from memory_server.cli import output
 from memory_server.cli.answers import (
     NamedEdge,
     ShowAnswer,
@@ -19,11 +19,12 @@ from memory_server.cli.answers import (
 from memory_server.cli.handles import HandleType
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import verb
+from memory_server.cli.terminal import filled, translated
 from memory_server.domain.caller import Caller, Person
 from memory_server.domain.change import Change, ChangeAction, ChangeFilter, Kind
 from memory_server.domain.fact import FactChange
 from memory_server.domain.handles import Handle
-from memory_server.domain.memory import MemoryId
+from memory_server.domain.memory import Memory, MemoryId
 from memory_server.domain.moment import timestamp
 from memory_server.domain.short_term import ShortTermId, ShortTermMemory
 from memory_server.domain.trust import UNKNOWN
@@ -50,14 +51,12 @@ STEPS = 100
 )
 @click.argument("ids", nargs=-1, required=True, type=HandleType(), metavar="ID...")
 @click.option("--person", help="Whose fact or long-term memory it is. Default: your own.")
-@options.json_option
-def show_command(settings: Settings, ids: tuple[Handle, ...], person: str | None, as_json: bool) -> None:
+def show_command(settings: Settings, ids: tuple[Handle, ...], person: str | None) -> None:
     """Show things whole: text, history, edges, who wrote them, why they woke."""
     by = replace(caller(settings), person=None if person is None else Person(person))
     with opened(settings) as services:
         items = tuple(shown(services, handle, by) for handle in ids)
-    if as_json:
-        output.as_json(ShowAnswer(items))
+    if output.answered(ShowAnswer(items)):
         return
     for place, item in enumerate(items):
         if place:
@@ -117,7 +116,7 @@ def _print(item: Shown) -> None:
         case ShownMemory():
             _print_memory(item)
         case Turn():
-            output.say(f"t{item.id}  {item.summary}", "bold")
+            output.say_text(f"t{item.id}  {item.summary}", "bold")
             _print_text(item.message)
             output.fields(
                 ("project", item.project),
@@ -126,7 +125,7 @@ def _print(item: Shown) -> None:
                 ("file", item.file),
             )
         case ShortTermMemory():
-            output.say(f"s{item.id}", "bold")
+            output.say_text(f"s{item.id}", "bold")
             _print_text(item.text)
             output.fields(("said", output.moment(item.said_at)), ("score", f"{item.score:g}"))
         case ShownFact():
@@ -137,19 +136,18 @@ def _print(item: Shown) -> None:
 
 def _print_memory(item: ShownMemory) -> None:
     memory = item.memory
-    output.say(f"m{memory.id}  {memory.type}", "bold")
+    output.say_text(f"m{memory.id}  {memory.type}", "bold")
     _print_text(memory.content)
     when = None if memory.occurred_at == memory.created_at else output.moment(memory.occurred_at)
-    last = f", last {output.moment(memory.accessed_at)}" if memory.accessed_at else ""
     output.fields(
         ("project", memory.project),
         ("tags", ", ".join(memory.tags)),
         ("importance", memory.importance),
         ("occurred", when),
-        ("stored", f"{output.moment(memory.created_at)} by {_who(memory.created_by, memory.session)}"),
+        ("stored", _signed(memory.created_at, _who(memory.created_by, memory.session))),
         ("changed", None if memory.updated_at == memory.created_at else output.moment(memory.updated_at)),
-        ("found", output.times(memory.access_count) + last if memory.access_count else None),
-        ("superseded", f"by m{memory.superseded_by}" if memory.superseded_by else None),
+        ("found", _found_times(memory)),
+        ("superseded", filled("by {who}", who=f"m{memory.superseded_by}") if memory.superseded_by else None),
         ("origin", None if memory.origin == UNKNOWN else memory.origin),
         ("metadata", output.shown_value(memory.metadata) if memory.metadata else None),
     )
@@ -161,12 +159,12 @@ def _print_memory(item: ShownMemory) -> None:
 def _print_fact(item: ShownFact) -> None:
     fact = item.fact
     if fact is not None:
-        output.say(f"{fact.key}  {fact.home.scope} {fact.home.owner}".rstrip(), "bold")
+        output.say_text(f"{fact.key}  {fact.home.scope} {fact.home.owner}".rstrip(), "bold")
         _print_text(output.shown_value(fact.value))
         output.fields(
             ("tags", ", ".join(fact.tags)),
             ("version", fact.version),
-            ("written", f"{output.moment(fact.updated_at)} by {fact.updated_by or 'hand'}"),
+            ("written", _signed(fact.updated_at, _who(fact.updated_by, None))),
             ("origin", None if fact.origin == UNKNOWN else fact.origin),
             ("expires", output.moment(fact.expires_at)),
         )
@@ -177,13 +175,13 @@ def _print_fact(item: ShownFact) -> None:
 
 def _print_trigger(item: ShownTrigger) -> None:
     memory = item.trigger.memory
-    output.say(f"w:{memory.name}", "bold")
+    output.say_text(f"w:{memory.name}", "bold")
     _print_text(memory.prompt)
     output.fields(
         ("trigger", memory.trigger),
         ("state", memory.status(timestamp(clock()))),
-        ("woken", output.times(memory.fired_count) if memory.fired_count else "never"),
-        ("cooldown", f"{memory.cooldown} minutes" if memory.cooldown else None),
+        ("woken", output.times(memory.fired_count) if memory.fired_count else translated("never")),
+        ("cooldown", filled("{number} minutes", number=memory.cooldown) if memory.cooldown else None),
         ("stored", output.moment(memory.created_at)),
     )
     _section("Wakes", [f"{output.moment(wake.at)}  {wake.client or '-'}: {wake.why}" for wake in item.wakes])
@@ -202,7 +200,7 @@ def _section(title: str, lines: Iterable[str]) -> None:
         output.say()
         output.say(title, "bold")
         for line in lines:
-            output.say(line, indent=2)
+            output.say_text(line, indent=2)
 
 
 def _edge(id: MemoryId, named: NamedEdge) -> str:
@@ -214,14 +212,28 @@ def _edge(id: MemoryId, named: NamedEdge) -> str:
 
 
 def _version(change: FactChange) -> str:
-    by = change.changed_by or "hand"
-    return f"{output.moment(change.changed_at)}  {change.action} by {by}: {output.shown_value(change.value)}"
+    by = _who(change.changed_by, None)
+    step = filled("{action} by {who}", action=translated(change.action), who=by)
+    return f"{output.moment(change.changed_at)}  {step}: {output.shown_value(change.value)}"
 
 
 def _step(change: Change) -> str:
-    undo = f"  (undo {change.id})" if change.id else ""
-    return f"{output.moment(change.at)}  {change.action} by {change.by or 'hand'}{undo}"
+    undo = "  " + filled("(undo {id})", id=change.id) if change.id else ""
+    action = translated(change.action)
+    step = filled("{action} by {who}", action=action, who=_who(change.by, None))
+    return f"{output.moment(change.at)}  {step}{undo}"
 
 
 def _who(client: str | None, session: str | None) -> str:
-    return (client or "hand") + (f" (session {session})" if session else "")
+    return (client or translated("hand")) + (" " + filled("(session {id})", id=session) if session else "")
+
+
+def _signed(at: str, who: str) -> str:
+    return filled("{at} by {who}", at=output.moment(at), who=who)
+
+
+def _found_times(memory: Memory) -> str | None:
+    if not memory.access_count:
+        return None
+    times, at = output.times(memory.access_count), output.moment(memory.accessed_at)
+    return filled("{times}, last {at}", times=times, at=at) if at else times

@@ -7,6 +7,7 @@ from memory_server.cli.answers import CallLine, CallsAnswer, StatsAnswer
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
+from memory_server.cli.terminal import filled, translated
 from memory_server.domain.calls import Calls
 from memory_server.mcp.workload import workload
 from memory_server.services.calls import CPU, RESTARTS, TRIGGERS
@@ -47,13 +48,12 @@ COLUMNS: Columns[CallLine] = (
     show_default=True,
     help="With --calls: of this many days, up to now.",
 )
-@options.json_option
-def stats_command(settings: Settings, project: str | None, of_calls: bool, days: int, as_json: bool) -> None:
+def stats_command(settings: Settings, project: str | None, of_calls: bool, days: int) -> None:
     """Count memories by type and project; show the size of the file and the progress of embeddings."""
     if of_calls and project is not None:
         raise click.UsageError("--calls counts the calls of all projects together: leave out --project.")
     if of_calls:
-        _tell_calls(settings, days, as_json)
+        _tell_calls(settings, days)
         return
     with opened(settings) as services:
         services.queue.go_without()
@@ -71,8 +71,7 @@ def stats_command(settings: Settings, project: str | None, of_calls: bool, days:
         dict(statistics.jobs),
         statistics.note,
     )
-    if as_json:
-        output.as_json(answer)
+    if output.answered(answer):
         return
     output.fields(
         ("memories", f"{answer.memories:,}"),
@@ -80,33 +79,32 @@ def stats_command(settings: Settings, project: str | None, of_calls: bool, days:
         ("projects", f"{len(answer.by_project):,}"),
         *((f"  {name or '(none)'}", f"{number:,}") for name, number in answer.by_project.items()),
         ("embedder", answer.embedder),
-        ("embedded", f"{answer.embedded:,} ready, {answer.waiting:,} waiting"),
-        ("database", f"{answer.database} ({answer.bytes:,} bytes)"),
-        *((f"job {name}", problem) for name, problem in answer.jobs.items()),
+        ("embedded", translated(f"{answer.embedded:,} ready, {answer.waiting:,} waiting")),
+        ("database", translated(f"{answer.database} ({answer.bytes:,} bytes)")),
+        *((f"job {name}", translated(problem)) for name, problem in answer.jobs.items()),
     )
     output.note(answer.note)
 
 
-def _tell_calls(settings: Settings, days: int, as_json: bool) -> None:
+def _tell_calls(settings: Settings, days: int) -> None:
     with opened(settings) as services:
         calls_by_tool = dict(services.calls.select(days))
     triggers, restarts, cpu = (calls_by_tool.pop(name, Calls()) for name in (TRIGGERS, RESTARTS, CPU))
     lines = tuple(CallLine.of(tool, calls) for tool, calls in calls_by_tool.items())
     sums = workload(calls_by_tool)
-    if as_json:
-        output.as_json(
-            CallsAnswer(
-                days,
-                lines,
-                sums.writes,
-                sums.failed_reads,
-                sums.failed_writes,
-                triggers.calls,
-                triggers.milliseconds / 1000,
-                restarts.calls,
-                cpu.milliseconds / 1000,
-            )
+    if output.answered(
+        CallsAnswer(
+            days,
+            lines,
+            sums.writes,
+            sums.failed_reads,
+            sums.failed_writes,
+            triggers.calls,
+            triggers.milliseconds / 1000,
+            restarts.calls,
+            cpu.milliseconds / 1000,
         )
+    ):
         return
     output.table(COLUMNS, lines)
     if lines:
@@ -114,9 +112,16 @@ def _tell_calls(settings: Settings, days: int, as_json: bool) -> None:
             *((f"writes, {toolset}", f"{number:,}") for toolset, number in sums.writes.items()),
             ("reads that failed", f"{sums.failed_reads:,}"),
             ("writes that failed", f"{sums.failed_writes:,}"),
-            ("triggers", f"{triggers.calls:,} in {triggers.milliseconds / 1000:,.1f} s"),
+            (
+                "triggers",
+                filled(
+                    "{calls} in {seconds} s",
+                    calls=f"{triggers.calls:,}",
+                    seconds=f"{triggers.milliseconds / 1000:,.1f}",
+                ),
+            ),
             ("engine restarts", f"{restarts.calls:,}"),
-            ("CPU", f"{cpu.milliseconds / 1000:,.1f} s"),
+            ("CPU", filled("{seconds} s", seconds=f"{cpu.milliseconds / 1000:,.1f}")),
         )
     output.note(None if lines else f"There were no calls in the last {days} days.")
 

@@ -2,7 +2,7 @@
 
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from memory_server import defaults, flags
+from memory_server.language import catalogue
 
 if TYPE_CHECKING:
     from memory_server.app import Services
@@ -29,6 +30,7 @@ class TerminalClient:
 
 
 _client: ContextVar[TerminalClient | None] = ContextVar("client", default=None)
+_is_json: ContextVar[bool] = ContextVar("is_json", default=False)
 
 
 @contextmanager
@@ -46,6 +48,17 @@ def client() -> TerminalClient | None:
     return _client.get()
 
 
+def read(words: Sequence[str]) -> None:
+    """Learn from the words of a command whether it answers in JSON."""
+    flags_of_command = words[: words.index("--")] if "--" in words else words
+    _is_json.set("--json" in flags_of_command)
+
+
+def is_json() -> bool:
+    """Return True where a program reads what the command prints."""
+    return _is_json.get()
+
+
 def out() -> TextIO:
     client = _client.get()
     return sys.stdout if client is None else client.out
@@ -57,8 +70,10 @@ def err() -> TextIO:
 
 
 def language() -> str:
-    """Return the language that the person reads."""
+    """Return the language that the person reads; English where a program reads."""
     client = _client.get()
+    if is_json():
+        return "en"
     return flags.language(flags.HERE) if client is None else client.language
 
 
@@ -66,3 +81,18 @@ def folder() -> Path:
     """Return the working folder."""
     client = _client.get()
     return defaults.folder() if client is None else client.folder
+
+
+def is_chinese() -> bool:
+    """Return True where the person reads Chinese."""
+    return language() == "zh"
+
+
+def translated(text: str) -> str:
+    """Return a text in the language of the person."""
+    return catalogue.chinese(text) if text and is_chinese() else text
+
+
+def filled(text: str, /, **values: object) -> str:
+    """Return a text in the language of the person, with its values: for a text that has few letters of its own."""
+    return (catalogue.word(text) if is_chinese() else text).format(**values)

@@ -5,11 +5,13 @@ import click
 from memory_server import where
 from memory_server.cli import options, output
 from memory_server.cli.answers import StatedToken, TokensAnswer
+from memory_server.cli.done import MadeToken
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import Verbs, verb
+from memory_server.cli.terminal import translated
 from memory_server.domain import rights
-from memory_server.domain.token import Token, TokenDraft
+from memory_server.domain.token import State, Token, TokenDraft
 from memory_server.errors import Invalid
 from memory_server.language.when import Use
 from memory_server.settings import Settings
@@ -71,21 +73,23 @@ def add_command(
     draft = TokenDraft(name, projects or None, read_only, expires, shared)
     with opened(_of_tenant(settings, tenant), makes=True) as services:
         secret, token = services.tokens.add(draft, caller(settings))
-    output.say(secret if tenant is None else f"{secret}.{tenant}")
+    secret = secret if tenant is None else f"{secret}.{tenant}"
+    if output.answered(MadeToken(secret, StatedToken(token, State.VALID))):
+        return
+    output.say_text(secret)
     output.note(
-        f"Token {token.id} is for {token.name}: {_may(token)}, {_projects(token)}. Copy it now: it is shown only once."
+        f"Token {token.id} is for {token.name}: {translated(_may(token))}, {translated(_projects(token))}. "
+        "Copy it now: it is shown only once."
     )
 
 
 @verb("list", examples=("memory-server token list", "memory-server token list --json"))
-@options.json_option
 @_tenant_option
-def list_command(settings: Settings, as_json: bool, tenant: str | None) -> None:
+def list_command(settings: Settings, tenant: str | None) -> None:
     """List the tokens by their first characters: for whom they are and what they allow."""
     with opened(_of_tenant(settings, tenant)) as services:
         tokens = [StatedToken(token, state) for token, state in services.tokens.select()]
-    if as_json:
-        output.as_json(TokensAnswer(tokens))
+    if output.answered(TokensAnswer(tokens)):
         return
     output.table(COLUMNS, tokens)
     output.note(None if tokens else "There are no tokens.")
@@ -98,6 +102,8 @@ def revoke_command(settings: Settings, which: str, tenant: str | None) -> None:
     """Make tokens invalid for good. WHICH is an id, the beginning of a token, or a name: all tokens of that person."""
     with opened(_of_tenant(settings, tenant)) as services:
         tokens = services.tokens.revoke(which)
+    if output.answered(TokensAnswer([StatedToken(token, State.REVOKED) for token in tokens])):
+        return
     for token in tokens:
         output.say(
             f"Token {token.id} of {token.name} ({token.prefix}…) is revoked. Servers refuse it from now on."

@@ -35,8 +35,7 @@ COLUMNS: Columns[StatedTrigger] = (
     help="The order.",
 )
 @click.option("--offset", type=options.Number(0), default=0, help="How many to skip.")
-@options.json_option
-def triggers_command(settings: Settings, order: str, offset: int, as_json: bool) -> None:
+def triggers_command(settings: Settings, order: str, offset: int) -> None:
     """List the prompts of this project and of all projects, with the state of their triggers.
 
     `memory-server show w:NAME` shows a trigger whole, and when and why it woke.
@@ -45,8 +44,7 @@ def triggers_command(settings: Settings, order: str, offset: int, as_json: bool)
         result = services.long_term.select(None, caller(settings), Order(order), offset)
     lines = [StatedTrigger(memory, memory.state(result.now)) for memory in result.memories]
     degraded = output.degraded(result.degraded)
-    if as_json:
-        output.as_json(TriggersAnswer(lines, result.more, degraded))
+    if output.answered(TriggersAnswer(lines, result.more, degraded)):
         return
     output.table(COLUMNS, lines)
     output.note(

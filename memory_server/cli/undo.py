@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_server.cli import log, options, output
-from memory_server.cli.answers import UndoneAnswer
+from memory_server.cli import log, options, output, terminal
+from memory_server.cli.done import UndoneAnswer
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import verb
 from memory_server.domain.caller import Caller
@@ -68,7 +68,6 @@ class ChangeIds(click.ParamType[tuple[ChangeId, ChangeId]]):
 @click.option("--by", metavar="CLIENT", help="Only what this client did.")
 @options.dry_run_option
 @options.yes_option
-@options.json_option
 def undo_command(
     settings: Settings,
     changes: tuple[tuple[ChangeId, ChangeId], ...],
@@ -79,7 +78,6 @@ def undo_command(
     by: str | None,
     dry_run: bool,
     yes: bool,
-    as_json: bool,
 ) -> None:
     """Undo deletions, merges, edits and imports of the last 30 days. Without a CHANGE it asks about the last one.
 
@@ -100,15 +98,13 @@ def undo_command(
             undoable = ChangeFilter(project, by, since, until, undone=True)
             chosen = services.changes.select(undoable, last or (MOST + 1 if chooses else 1), who).changes
         if not chosen:
-            if as_json:
-                output.as_json(UndoneAnswer((), False, ()))
-            else:
+            if not output.answered(UndoneAnswer((), False, ())):
                 output.say("There is nothing to undo.")
             return
         if len(chosen) > MOST:
             raise click.UsageError(f"More than {MOST:,} changes match. Begin with the latest: --last {MOST}.")
         all_since = since is not None and last is None and until is None and by is None
-        _undo(services, chosen, dry_run, yes or bool(changes), who, all_since, as_json)
+        _undo(services, chosen, dry_run, yes or bool(changes), who, all_since)
 
 
 def _undo(
@@ -118,20 +114,17 @@ def _undo(
     agreed: bool,
     who: Caller,
     all_since: bool,
-    as_json: bool,
 ) -> None:
-    if as_json and dry_run:
-        output.as_json(UndoneAnswer(changes, False, ()))
+    if dry_run and output.answered(UndoneAnswer(changes, False, ())):
         return
-    if not as_json:
+    if not terminal.is_json():
         output.table(log.COLUMNS, changes)
     if dry_run:
         output.note(f"Would undo {output.counted(len(changes), 'change')}. Nothing was changed.")
         return
     output.confirm("Undo this?", agreed, "--yes, or name the changes")
     done = services.changes.undo([change.id for change in changes if change.id is not None], who, all_since)
-    if as_json:
-        output.as_json(UndoneAnswer(done.changes, True, done.staying))
+    if output.answered(UndoneAnswer(done.changes, True, done.staying)):
         return
     output.note(f"Undid {output.counted(len(done.changes), 'change')}.")
     if done.staying:

@@ -23,6 +23,7 @@ CLIENT = "browser"
 
 @verb(
     "view",
+    json=False,
     examples=(
         "memory-server view",
         "memory-server view --open",
@@ -45,7 +46,7 @@ def view_command(settings: Settings, port: int, opens: bool) -> None:
         services.start()
 
         def told(address: str) -> None:
-            output.say(address)
+            output.say_text(address)
             sys.stdout.flush()  # whoever reads it through a pipe waits for it, and the server goes on
             output.note("The address works once, on this machine. Ctrl-C ends it.")
             if opens:

@@ -15,7 +15,7 @@ from mcp import MCPError
 
 from memory_server.demo import full, story
 from memory_server.demo.log import DEMO_LOG, read
-from memory_server.demo.stage import DemoRefused, heading, paragraph, say
+from memory_server.demo.stage import DemoRefused, heading, paragraph, say, translated
 from memory_server.settings import Settings
 
 
@@ -44,6 +44,6 @@ def run(path: Path | None, settings: Settings, *, whole: bool = False) -> int:
             problems.append("Stopped.")
     heading("Failed" if problems else "Done")
     for problem in problems:
-        paragraph(problem)
-    say(f"{time.perf_counter() - began:.1f} s; the temporary database is deleted.")
+        paragraph(translated(problem))
+    say(translated(f"{time.perf_counter() - began:.1f} s; the temporary database is deleted."))
     return 1 if problems else 0

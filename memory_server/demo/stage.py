@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,13 @@ import anyio
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp_types import Implementation
 
-from memory_server import __version__, app, stores
+from memory_server import __version__, app, flags, stores
 from memory_server.call import acting
 from memory_server.domain import plain_rules, sight, trust
 from memory_server.domain.caller import Caller
 from memory_server.domain.long_term import LongTermDraft
+from memory_server.language import catalogue
+from memory_server.language.lines import wrapped
 from memory_server.language.text import width
 from memory_server.project import project_of
 from memory_server.settings import EMBEDDER_KEY, Settings
@@ -122,7 +123,10 @@ def held(db: Path, settings: Settings, rule: str, commands: Sequence[str]) -> li
             rulings = [services.rules.looked(sight.of_text(command), person) for command in commands]
     finally:
         services.close()
-    return [f"{ruling.effect}: {ruling.text}" if ruling.effect else "it runs" for ruling in rulings]
+    return [
+        f"{translated(ruling.effect)}: {ruling.text}" if ruling.effect else translated("it runs")
+        for ruling in rulings
+    ]
 
 
 def sqlite3(db: Path, sql: str) -> None:
@@ -139,7 +143,13 @@ def sqlite3(db: Path, sql: str) -> None:
         say(cut(row, COLUMNS - 3))
 
 
+def translated(text: str) -> str:
+    """Return a text in the language of the person."""
+    return catalogue.chinese(text) if flags.language(flags.HERE) == "zh" else text
+
+
 def heading(text: str) -> None:
+    text = translated(text)
     print(f"\n{text}\n{'-' * width(text)}")
 
 
@@ -153,8 +163,10 @@ def one_line(label: str, text: str) -> None:
 
 def paragraph(text: str, first: str = "", indent: str = "") -> None:
     """Print a text, broken into lines: the first begins with `first`, the next ones with `indent`."""
-    for line in textwrap.wrap(text, COLUMNS - 3, initial_indent=first, subsequent_indent=indent):
-        say(line)
+    begin = first
+    for line in wrapped(text, COLUMNS - 3 - max(width(first), width(indent))):
+        say(begin + line)
+        begin = indent
 
 
 def cut(text: str, columns: int) -> str:

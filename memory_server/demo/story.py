@@ -19,11 +19,15 @@ from memory_server.demo.stage import (
     say,
     sqlite3,
     started,
+    translated,
 )
+from memory_server.language.text import width
 from memory_server.settings import Settings
 
 CONFIG = "LEDGER_WORKERS = 8\n"
 """A file of the project `ledger`, in whose folder both assistants work."""
+
+EDITED = "config.py: LEDGER_WORKERS = 12"
 
 RULE = "never push to main"
 
@@ -42,8 +46,8 @@ async def play(log: DemoLog, db: Path, settings: Settings, problems: list[str]) 
     (folder / ".git").mkdir(parents=True)
     (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     (folder / "config.py").write_text(CONFIG)
-    say("Claude and Cursor, each with a real server of its own, share one new file.")
-    say("Your own memories are not touched.")
+    say(translated("Claude and Cursor, each with a real server of its own, share one new file."))
+    say(translated("Your own memories are not touched."))
     async with (
         started(db, settings, "Claude", folder=folder) as claude,
         started(db, settings, "Cursor", folder=folder) as cursor,
@@ -73,8 +77,12 @@ async def fill(claude: Client, log: DemoLog, problems: list[str]) -> None:
             problems.append(f"{log.path}, line {line}, was refused: {refused}")
     await embedded(claude)
     seconds = time.perf_counter() - began
-    say(f"{len(log.memories)} notes of a team, English and Chinese, are stored in {seconds:.0f} s.")
-    say(f"{merged} are duplicates and are merged.")
+    say(
+        translated(
+            f"{len(log.memories)} notes of a team, English and Chinese, are stored in {seconds:.0f} s."
+        )
+    )
+    say(translated(f"{merged} are duplicates and are merged."))
 
 
 async def say_it_twice(claude: Client, cursor: Client) -> None:
@@ -85,7 +93,7 @@ async def say_it_twice(claude: Client, cursor: Client) -> None:
 
 async def replace(claude: Client, cursor: Client) -> None:
     scene("Changed: the new statement replaces the old one")
-    earlier = await call(claude, "memory_search", query="staging API on host kelp", limit=1)
+    earlier = await call(claude, "memory_search", query=translated("staging API on host kelp"), limit=1)
     await store(
         "Claude",
         claude,
@@ -112,6 +120,7 @@ async def start_again(claude: Client, cursor: Client) -> None:
         "current.task": "Move the refund job to the new queue",
         "current.blockers": "the bank's new certificate comes on Thursday",
     }.items():
+        value = translated(value)
         await call(claude, "write_memory", key=key, value=value)
         line("Claude notes", f"{key}: {value}")
     briefing = (await call(cursor, "smart_resume", max_tokens=200))["briefing"]
@@ -120,9 +129,9 @@ async def start_again(claude: Client, cursor: Client) -> None:
 
 async def wake(claude: Client, cursor: Client) -> None:
     scene("A reminder comes when its topic comes")
-    reminder = {"text": "Ask for the delivery date", "when": "when we talk about the Okafor order"}
-    await call(claude, "remind", **reminder)
-    line("Claude is told", f"{reminder['text']}, {reminder['when']}")
+    text, when = map(translated, ("Ask for the delivery date", "when we talk about the Okafor order"))
+    await call(claude, "remind", text=text, when=when)
+    line("Claude is told", f"{text}, {when}")
     await ask("Cursor", cursor, "What is the status of the Okafor order?")
 
 
@@ -131,13 +140,13 @@ async def edit_a_file(claude: Client, cursor: Client, db: Path, folder: Path) ->
     await store("Claude", claude, "The refund job runs with 8 workers, `LEDGER_WORKERS` in config.py.")
     await looked_up(db, folder)
     (folder / "config.py").write_text(CONFIG.replace("8", "12"))
-    line("Somebody edits", "config.py: LEDGER_WORKERS = 12")
+    line("Somebody edits", EDITED)
     await ask("Cursor", cursor, "With how many workers does the refund job run?")
 
 
 async def hold(db: Path, settings: Settings) -> None:
     scene("A rule holds: what it forbids does not happen, in disguise neither")
-    answers = await anyio.to_thread.run_sync(held, db, settings, RULE, ACTS)
+    answers = await anyio.to_thread.run_sync(held, db, settings, translated(RULE), ACTS)
     line("You say", RULE)
     for command, answer in zip(ACTS, answers, strict=True):
         line("Claude wants", command)
@@ -146,7 +155,7 @@ async def hold(db: Path, settings: Settings) -> None:
 
 async def take_back(claude: Client, cursor: Client) -> None:
     scene("Taken back: nothing is lost by a mistake")
-    best = await call(cursor, "memory_search", query=STAGING, limit=1)
+    best = await call(cursor, "memory_search", query=translated(STAGING), limit=1)
     id = best["results"][0]["id"]
     await call(claude, "memory_delete", id=id)
     line("Claude deletes", f"m{id}")
@@ -157,24 +166,26 @@ async def take_back(claude: Client, cursor: Client) -> None:
 
 async def store(who: str, server: Client, content: str, **arguments: object) -> None:
     """Store a memory, and say what became of it."""
-    line(f"{who} stores", content)
-    answer = await call(server, "memory_store", content=content, **arguments)
+    line(translated("{who} stores").format(who=who), content)
+    answer = await call(server, "memory_store", content=translated(content), **arguments)
     line("", f"→ merged into m{answer['id']}" if answer["consolidated"] else f"→ stored as m{answer['id']}")
 
 
 async def ask(who: str, server: Client, question: str) -> None:
     """Ask everything that is stored one question, and print the best line of the answer."""
-    line(f"{who} asks", question)
+    line(translated("{who} asks").format(who=who), question)
     await embedded(server)
-    answer: JSON = await call(server, "recall", query=question)
-    line("", *[f"→ {text}" for text in (answer["answer"] or answer["note"]).splitlines()[:1]])
+    answer: JSON = await call(server, "recall", query=translated(question))
+    line("", *[f"→ {text}" for text in (answer["answer"] or translated(answer["note"])).splitlines()[:1]])
 
 
 def scene(title: str) -> None:
-    print(f"\n{title}")
+    print(f"\n{translated(title)}")
 
 
 def line(who: str, *texts: str) -> None:
     """Print who does something, and what."""
+    name = translated(who)
     for number, text in enumerate(texts):
-        paragraph(text, f"{'' if number else who:<15} ", " " * 18)
+        first = " " * 16 if number else name + " " * (16 - width(name))
+        paragraph(translated(text), first, " " * 18)

@@ -178,12 +178,17 @@ class Endpoint:
         match status:
             case 401 | 403:
                 # What it says may hold a part of the key.
-                text = "does not accept the key" if self._key else "wants a key, and none is set"
-                raise Unreachable(f"{self.url} {text} (HTTP {status}).", self.role.key)
-            case 404:
-                no_model = f"has no model {model!r}, or is" if model else "is"
                 raise Unreachable(
-                    f"{self.url} {no_model} no {self.role.path} endpoint (HTTP 404){words}.",
+                    f"{self.url} does not accept the key (HTTP {status})."
+                    if self._key
+                    else f"{self.url} wants a key, and none is set (HTTP {status}).",
+                    self.role.key,
+                )
+            case 404:
+                raise Unreachable(
+                    f"{self.url} has no model {model!r}, or is no {self.role.path} endpoint (HTTP 404){words}."
+                    if model
+                    else f"{self.url} is no {self.role.path} endpoint (HTTP 404){words}.",
                     self.role.check,
                 )
             case _ if status < 400:

@@ -31,14 +31,9 @@ class Running:
     def __str__(self) -> str:
         if self.pid is None:
             return f"{self.path} does not answer"
-        clients = (
-            "no client"
-            if not self.clients
-            else "1 client"
-            if self.clients == 1
-            else f"{self.clients} clients"
-        )
-        return f"process {self.pid} (version {self.version}), {clients}"
+        if self.clients == 1:
+            return f"process {self.pid} (version {self.version}), 1 client"
+        return f"process {self.pid} (version {self.version}), {self.clients} clients"
 
 
 def of(database: Where) -> list[Running]:

@@ -75,5 +75,9 @@ def recognised(path: Path, name: str | None = None) -> tuple[Format, Opened]:
         raise Invalid(f"{path} is a database of memory-server.", Hint(Mend.MERGE_FILE, {"path": path}))
     if not (any(path.iterdir()) if opened.is_folder else path.stat().st_size):
         raise Invalid(f"{path} is empty.")
-    kind = "a SQLite file of a program that is not known" if opened.tables else "of no format that is known"
-    raise Invalid(f"{path} is {kind}.", Hint(Mend.NAME_FORMAT, {"formats": ", ".join(NAMES)}))
+    raise Invalid(
+        f"{path} is a SQLite file of a program that is not known."
+        if opened.tables
+        else f"{path} is of no format that is known.",
+        Hint(Mend.NAME_FORMAT, {"formats": ", ".join(NAMES)}),
+    )

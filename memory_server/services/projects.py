@@ -120,7 +120,8 @@ def unknown(tx: Tx, project: Project) -> str | None:
     if not project.key or _find(tx, project) is not None:
         return None
     near = meant(project.name, tx.projects.names()) if project.is_given else None
-    return f"Nothing is stored of a project `{project.key}`." + (f" Did you mean `{near}`?" if near else "")
+    hint = f" Did you mean `{near}`?" if near else ""
+    return f"Nothing is stored of a project `{project.key}`.{hint}"
 
 
 def conversation(tx: Tx, name: str | None, caller: Caller) -> str:

@@ -20,6 +20,7 @@ from memory_server.call import acting, again
 from memory_server.domain import trust
 from memory_server.domain.caller import Caller
 from memory_server.errors import MemoryServerError, NotFound
+from memory_server.language import catalogue
 from memory_server.web.gate import Guarded
 from memory_server.web.pages import (
     facts,
@@ -169,7 +170,8 @@ def _answered(desk: Desk, visit: Visit, page: Page) -> Response:
         status = 404 if isinstance(error, NotFound) else 400
         why = f"The form lacks the field {error}." if isinstance(error, KeyError) else str(error)
         with acting.as_(visit.caller.person):
-            return desk.render(visit, "failed", status, why=why)
+            reason = catalogue.chinese(why) if visit.language == "zh" else why
+            return desk.render(visit, "failed", status, why=reason)
 
 
 async def _static(request: Request) -> Response:

@@ -23,11 +23,11 @@ from memory_server.domain.change import ChangeFilter, Kind
 from memory_server.domain.moment import parse, timestamp
 from memory_server.domain.scoring import age_in_days
 from memory_server.errors import Invalid
+from memory_server.language import catalogue
 from memory_server.project import NONE, Project, readable
 from memory_server.stores import clock
 from memory_server.web.markdown import laid_out
 from memory_server.web.marking import marked
-from memory_server.web.words import CHINESE
 from memory_server.web.work import PageWork
 
 LANGUAGES = {"en": "English", "zh": "中文"}
@@ -175,7 +175,7 @@ def language_of(request: Request) -> str:
 def translated(text: str, language: str) -> str:
     """A text of the pages in a language. One that is no text of ours stays as it is."""
     if language == "zh":
-        return CHINESE.get(text, text)
+        return catalogue.word(text)
     return text.replace("_", " ") if text.isidentifier() else text
 
 

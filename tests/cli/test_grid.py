@@ -30,6 +30,24 @@ def test_at_46_columns_the_text_stands_below_the_other_cells() -> None:
     ]
 
 
+def test_cells_that_do_not_fit_stand_in_a_line_of_their_own_and_are_not_cut() -> None:
+    row = ("d12", "0.91", "2026-03-14 09:26", "f:project/current.task", TEXT)
+    assert list(lines(LAYOUTS, [row], 46)) == [
+        "d12  0.91  2026-03-14 09:26",
+        "f:project/current.task",
+        f"  {TEXT[:43]}…",
+    ]
+
+
+def test_a_table_without_a_text_names_its_cells_where_it_does_not_fit() -> None:
+    layouts = tuple(map(GridColumn, ("id", "name", "projects", "may")))
+    assert list(lines(layouts, [("1", "ada", "all projects", "read and write")], 30)) == [
+        "1  name ada",
+        "projects all projects",
+        "may read and write",
+    ]
+
+
 def test_a_short_text_stays_beside_the_others_on_a_narrow_screen() -> None:
     shown = list(lines((GridColumn("id"), GridColumn("text", fills=True)), [("m1", "noon"), ("m2", "")], 12))
     assert shown[1:] == ["m1  noon", "m2"]

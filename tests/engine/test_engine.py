@@ -236,9 +236,7 @@ async def test_a_person_sees_the_engine_and_ends_it_and_the_window_goes_on(serve
     async with server() as client:
         await call(client, "write_memory", key="a", value=1)
         (pid,) = engines(server)
-        assert (
-            told(server, "engine", "status").stdout == f"process {pid} (version {__version__}), 1 client.\n"
-        )
+        assert told(server, "engine", "status").stdout == f"process {pid} (version {__version__}), 1 client\n"
         assert f"engine      process {pid}" in told(server, "doctor").stdout
         assert told(server, "engine", "stop").stdout.startswith(f"process {pid}")
         assert engines(server) == []

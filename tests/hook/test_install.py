@@ -138,8 +138,8 @@ def test_a_client_without_files_gets_them_and_loses_them_again(hooks: Hooks, hom
 def test_install_makes_the_database_by_a_first_call(hooks: Hooks, home: Path, client: str) -> None:
     hooks.db.unlink()
     lines = run(hooks, home, "install", client, tries=True).splitlines()
-    assert " is connected, and the server works. " in lines[-1]
-    assert lines[-1].endswith('Then type: "Remember that we deploy on Tuesdays."')
+    assert lines[-3].endswith(" is connected, and the server works.")
+    assert lines[-1] == 'Then type: "Remember that we deploy on Tuesdays."'
     assert hooks.rows("SELECT count(*) FROM memories") == [(0,)]
     assert run(hooks, home, "install", client, tries=True).endswith(
         " is already connected, and the server works. Nothing was changed.\n"

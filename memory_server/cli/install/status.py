@@ -28,7 +28,9 @@ class Status:
     def __str__(self) -> str:
         if not self.words:
             return f"{self.client.title}: not connected"
-        return f"{self.client.title}: connected" + (f", {self.hooks} hooks" if self.hooks else "")
+        if not self.hooks:
+            return f"{self.client.title}: connected"
+        return f"{self.client.title}: connected, {self.hooks} hooks"
 
 
 def statuses() -> list[Status]:

@@ -1,0 +1,68 @@
+"""The Chinese of what people read, on a terminal and on the pages: one catalogue, `chinese.json`, by the English text.
+
+`{}` in the English stands for a value of any length, and `{0}` in the Chinese for the first of these; `{0w}` where that
+is a word of ours. A name in braces is filled in afterwards, by the code that has the value.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+FILE = Path(__file__).with_name("chinese.json")
+
+_PLACE = re.compile(r"\{(\d)(w?)\}")
+
+
+def chinese(text: str) -> str:
+    """Return a text in Chinese, also one that has values in it; as it is, where it is none of ours."""
+    plain = " ".join(text.split())
+    words = entries().get(plain)
+    return (_with_values(plain) or text) if words is None else words
+
+
+def word(text: str) -> str:
+    """Return a text without values in Chinese; as it is, where it is none of ours."""
+    return entries().get(text, text)
+
+
+@cache
+def entries() -> dict[str, str]:
+    """Read the catalogue."""
+    catalogue: dict[str, str] = json.loads(FILE.read_text(encoding="utf-8"))
+    return catalogue
+
+
+def _with_values(text: str) -> str | None:
+    for begin, end, english in _patterns():
+        if text.startswith(begin) and text.endswith(end) and (match := _pattern(english).fullmatch(text)):
+            return _filled(entries()[english], list(map(_value, match.groups())))
+    return None
+
+
+def _value(text: str) -> str:
+    """Return a value, in Chinese where it is a sentence of ours; a single word is the person's own."""
+    sentence = text.strip()
+    return chinese(sentence) if sentence.endswith((".", "?")) else word(text) if " " in text else text
+
+
+def _filled(words: str, values: Sequence[str]) -> str:
+    def value(place: re.Match[str]) -> str:
+        text = values[int(place[1])]
+        return word(text) if place[2] else text
+
+    return _PLACE.sub(value, words)
+
+
+@cache
+def _patterns() -> list[tuple[str, str, str]]:
+    """Return the beginning, the end and the whole of each text with values, those with most letters first."""
+    texts = [english for english in entries() if "{}" in english]
+    by_letters = sorted(texts, key=lambda english: len(english.replace("{}", "")), reverse=True)
+    return [(english.partition("{}")[0], english.rpartition("{}")[2], english) for english in by_letters]
+
+
+@cache
+def _pattern(english: str) -> re.Pattern[str]:
+    return re.compile(re.escape(english).replace(r"\{\}", "(.*?)"), re.DOTALL)

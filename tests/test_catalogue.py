@@ -1,0 +1,231 @@
+"""The Chinese of what people read: each text that is shown has it, and nothing else is in the catalogue."""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import click
+
+from memory_server.cli.hints import WORDS
+from memory_server.cli.program import VERBS, Verb, program
+from memory_server.domain.briefing.choice import TITLES
+from memory_server.domain.change import ChangeAction, Kind
+from memory_server.domain.edge import Relation
+from memory_server.domain.effect import Effect
+from memory_server.domain.fact import Scope
+from memory_server.domain.injection import Injected
+from memory_server.domain.memory import MemoryType
+from memory_server.domain.recall import Recallable
+from memory_server.domain.timeline import Happened
+from memory_server.domain.token import State
+from memory_server.importing.places import PLACES
+from memory_server.language import catalogue
+from memory_server.language.text import has_han
+from memory_server.settings import Settings
+from memory_server.transfer import counts
+from tests.conftest import ROOT
+from tests.test_architecture import modules, strings
+
+TEMPLATES = sorted((ROOT / "memory_server" / "web" / "templates").glob("*.html"))
+WORD = re.compile(r"[A-Za-z]{2}")
+PLACE = re.compile(r"\{(\w*)\}")
+
+SAYS = {
+    "answer": {"say", "note", "complain", "failed", "confirm", "fail", "translated", "filled"},
+    "click": {"UsageError", "BadParameter", "echo", "prompt"},
+    "demo": {"scene", "heading", "line"},
+}
+SHOWS = frozenset[str]().union(*SAYS.values())
+"""Calls in rooms for people whose texts are shown."""
+
+ERRORS = frozenset(
+    "Invalid NotFound Conflict TriggerRejected Unavailable NotMade Undone Unreachable RefusedTexts Problem".split()
+)
+FOR_PEOPLE = ("cli/", "demo/", "front/command.py")
+FOR_MODELS = ("mcp/", "engine/", "hook/", "call/")
+"""Rooms whose errors no person reads."""
+
+FULL_DEMO = "demo/full.py"
+"""A log of calls and answers for developers, in English alone."""
+
+OF_CLICK = {
+    "Options",
+    "Commands",
+    "Show this message and exit.",
+    "Show the version and exit.",
+    "Got unexpected extra argument ({})",
+    "Got unexpected extra arguments ({})",
+    "Option {} requires an argument.",
+    "Option {} does not take a value.",
+    "{} is not in the range {}.",
+    "{} is not a valid float.",
+}
+OF_PYDANTIC = {
+    "{}: Input should be {}, got {}",
+    "{}: Input should be a valid integer, unable to parse string as an integer, got {}",
+    "{}: Input should be greater than or equal to {}, got {}",
+    "{}: Input should be less than or equal to {}, got {}",
+}
+
+
+def texts_of(node: ast.expr) -> Iterator[str]:
+    """Each text that an argument may be, an f-string with `{}` for its values."""
+    match node:
+        case ast.Constant(str(text)):
+            yield text
+        case ast.JoinedStr(values=parts):
+            yield "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in parts)
+        case ast.IfExp(body=body, orelse=other):
+            yield from texts_of(body)
+            yield from texts_of(other)
+        case ast.BoolOp(values=values):
+            for value in values:
+                yield from texts_of(value)
+        case ast.Starred(value=value):
+            yield from texts_of(value)
+        case ast.GeneratorExp(elt=element) | ast.ListComp(elt=element):
+            yield from texts_of(element)
+
+
+def shown(module: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Each text of a module that a person can be shown, with its line."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        arguments: list[ast.expr] = []
+        if name in SHOWS and module.startswith(FOR_PEOPLE):
+            arguments = node.args[:1] if name in ("say", "confirm", "filled") else node.args
+        elif (name in ERRORS and not module.startswith(FOR_MODELS)) or name == "Column":
+            arguments = node.args[:1]
+        elif name == "fields":
+            arguments = [pair.elts[0] for pair in node.args if isinstance(pair, ast.Tuple)]
+        for argument in arguments:
+            yield from ((node.lineno, " ".join(text.split())) for text in texts_of(argument))
+
+
+def is_covered(text: str) -> bool:
+    """True for a text that becomes Chinese, whatever its values are."""
+    if text in catalogue.entries():
+        return True
+    return "{}" in text and has_han(catalogue.chinese(text.replace("{}", "X")))
+
+
+def test_each_text_that_a_person_is_shown_has_its_chinese() -> None:
+    untranslated = [
+        f"{module}:{line} {text}"
+        for module, tree in modules()
+        if module != FULL_DEMO
+        for line, text in shown(module, tree)
+        if WORD.search(PLACE.sub("", text)) and not is_covered(text)
+    ]
+    assert untranslated == []
+
+
+def test_the_words_that_mend_a_failure_have_their_chinese() -> None:
+    assert [words for words in WORDS.values() if words not in catalogue.entries()] == []
+
+
+def commands() -> Iterator[Verb]:
+    context = click.Context(program)
+    for name in (name for verbs in VERBS.values() for name in verbs):
+        command = program.get_command(context, name)
+        for verb in (command, *getattr(command, "commands", {}).values()):
+            if isinstance(verb, Verb):
+                yield verb
+
+
+def helps() -> set[str]:
+    """The paragraphs and lines of all help."""
+    texts = {field.description or "" for field in Settings.model_fields.values()}
+    for verb in commands():
+        texts.add(verb.get_short_help_str(200))
+        texts.update(" ".join(paragraph.split()) for paragraph in (verb.help or "").split("\n\n"))
+        options = [option for option in verb.params if isinstance(option, click.Option) and not option.hidden]
+        texts.update(option.help or "" for option in options)
+    return texts - {""}
+
+
+def test_all_help_has_its_chinese() -> None:
+    assert helps() - catalogue.entries().keys() == set()
+
+
+def of_template(text: str) -> Iterator[str]:
+    """Yield what a template shows, as far as it stands there."""
+    yield from re.findall(r"(?<![\w.])t\('([^']+)'", text)
+    for chosen in re.findall(r"t\(\{([^}]+)\}", text):
+        yield from re.findall(r"'[^']+': '([^']+)'", chosen)
+    yield from re.findall(r"(?<=[(,] )?\('[^']*', '/[^']*', '([^']+)'\)", text)
+
+
+@cache
+def of_templates() -> frozenset[str]:
+    return frozenset(text for path in TEMPLATES for text in of_template(path.read_text(encoding="utf-8")))
+
+
+def named() -> set[str]:
+    """The names of kinds, which pages and commands show."""
+    enums = (MemoryType, Relation, Recallable, Scope, ChangeAction, Kind, Injected, Happened, Effect, State)
+    names = {str(name) for enum in enums for name in enum} | set(TITLES.values())
+    names |= {"ready", "failing", "quarantined", "true", "false", "failed", "skipped", "unconfirmed"}
+    names |= {f"{{number}} {unit} ago" for unit in ("y", "mo", "d", "h", "min")}
+    names |= {*counts.KINDS.values(), *counts.WORDS.values()}
+    return names | {place[1] for place in PLACES}
+
+
+def test_each_text_of_a_page_and_each_name_of_a_kind_has_its_chinese() -> None:
+    assert (of_templates() | named()) - catalogue.entries().keys() == set()
+
+
+def parts(text: str) -> Iterator[str]:
+    """Yield a text, and the paragraphs and beginnings of it that help shows alone."""
+    for paragraph in text.split("\n\n"):
+        plain = " ".join(paragraph.split())
+        yield from (plain, plain.split(". ")[0] + ".", plain.split("; ")[0])
+    yield text
+    yield f"{{}} {text}"  # a noun that is counted
+
+
+def of_code() -> set[str]:
+    texts = set[str]()
+    for _, tree in modules():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.Module) and (text := ast.get_docstring(node)):
+                texts.update(parts(text))
+        for _, text in strings(tree):
+            texts.update(parts(text))
+    return texts
+
+
+def test_nothing_is_in_the_catalogue_that_nothing_shows() -> None:
+    used = of_code() | named() | helps() | set(WORDS.values()) | OF_CLICK | OF_PYDANTIC
+    pages = "\n".join(path.read_text(encoding="utf-8") for path in TEMPLATES)
+    assert {text for text in catalogue.entries().keys() - used if f"'{text}'" not in pages} == set()
+
+
+def test_both_languages_have_the_same_places() -> None:
+    for english, words in catalogue.entries().items():
+        if "{}" in english:
+            places = {place.rstrip("w") for place in PLACE.findall(words)}
+            assert places == {str(at) for at in range(english.count("{}"))}, english
+        else:
+            assert sorted(PLACE.findall(words)) == sorted(PLACE.findall(english)), english
+
+
+def test_each_text_has_a_line_and_the_lines_are_in_order() -> None:
+    """Two people who add texts meet in no line."""
+    lines = Path(catalogue.FILE).read_text(encoding="utf-8").splitlines()
+    assert len(lines) == len(catalogue.entries()) + 2
+    assert list(catalogue.entries()) == sorted(catalogue.entries())
+
+
+def test_a_value_of_the_person_stays_as_it_is() -> None:
+    assert catalogue.chinese("m1 stored in project.") == "m1 已存入 project。"
+    assert catalogue.chinese("The harbour opens at noon") == "The harbour opens at noon"
+
+
+def test_a_value_that_is_a_word_or_a_sentence_of_ours_is_chinese_too() -> None:
+    assert catalogue.chinese("No turn 7, so nothing was deleted.") == "没有对话轮次 7，因此没有删除。"
+    assert catalogue.chinese("'x' is unknown. There are: a, b.") == "'x' 无法识别。可用的有：a, b。"
