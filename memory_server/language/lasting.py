@@ -11,16 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from math import exp
-from typing import TYPE_CHECKING
 
 from memory_server.language.lazy import lazy
 from memory_server.language.text import HAN
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    States = NDArray[np.float32]
 
 SCALE = 100
 """A weight of the file is a hundred times that of the model: whole numbers are shorter."""
@@ -61,33 +54,21 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """`common` are the words that a frame names, `words` the weights of features. `states` are the weights of the
-    states of the bundled embedder, and `share` that of the logit by words beside them."""
+    """`common` are the words that a frame names, `words` the weights of features."""
 
     bias: float
     common: Set[str]
     words: dict[str, float]
-    states: list[float]
-    share: float
-    bias_of_states: float
 
     def logit(self, statement: Statement) -> float:
         present = set(features(statement, self.common))
         return self.bias + sum(self.words.get(feature, 0.0) for feature in present)
 
     def by_words(self, statement: Statement) -> float:
-        return _probability(self.logit(statement) - CAUTION)
-
-    def with_states(self, statements: Sequence[Statement], states: "States") -> list[float]:
-        """The same with the states of the text of each: (statements, numbers)."""
-        sums = states.dot(self.states)
-        return [
-            _probability(self.bias_of_states + self.share * self.logit(statement) + float(total))
-            for statement, total in zip(statements, sums, strict=True)
-        ]
+        return probability(self.logit(statement) - CAUTION)
 
 
-def _probability(logit: float) -> float:
+def probability(logit: float) -> float:
     return 1 / (1 + exp(-max(-50.0, min(50.0, logit))))
 
 
@@ -145,5 +126,4 @@ def model() -> Model:
     text = files("memory_server.language").joinpath("lasting.json").read_text(encoding="utf-8")
     read = json.loads(text)
     words = {feature: weight / SCALE for feature, weight in read["words"].items()}
-    numbers = (read["bias"], read["share"], read["bias_of_states"])
-    return Model(numbers[0], frozenset(read["common"].split()), words, read["states"], *numbers[1:])
+    return Model(read["bias"], frozenset(read["common"].split()), words)

@@ -100,7 +100,7 @@ _ASKS = closed_list(r"""
 _DOUBTFUL = closed_list(r"""
     ^(?:suppose|supposing|imagine|pretend|assum\w+|let['’]?s\s(?:say|assume|pretend)|say\smy|what\sif|maybe|perhaps|假设|假如|假装|想象|比如|例如|如果我们|也许|可能)
     |\b(?<!re\s)(?:not\ssure|no\sidea|i\sforgot|i\s(?:think|guess|wonder|hope|wish)|kidding|jk|lol|lmao|rofl|(?:ha){2,}|apparently)\b|哈哈|[😀-🙏🤣]|[;:]-?\)|/s$
-    |^(?!(?:we|i)\s)(?:(?:my|the|our|an?)\s)?\w+\s(?:says?|said|claims?|claimed|thinks|wrote)\b|,\ssays\s|\baccording\sto\b|^\S{0,3}[文书他她人妈]说|听说|据说|我(?:觉得|猜|估计)|不确定
+    |^(?!(?:we|i)\s)(?:(?:my|the|our|an?)\s)?\w+\s(?:says?|said|claims?|claimed|thinks|wrote)\b|,\ssays\s|^(?!(?:we|i)\s)(?:\S+\s){1,4}(?:(?:claim|contend|insist|reckon|swear|allege)s|told\s(?:me|us))\b|\baccording\sto\b|^\S{0,3}[文书他她人妈]说|听说|据说|声称|宣称|^[^，。我别不]{1,8}跟我说|我(?:觉得|猜|估计)|不确定
     |\b(?:used\sto|previously|back\sthen|until\slast\s\w+)\b|^(?:以前|之前|原来)
     |\bin\s(?:the|this|my)\s(?:story|scene|example|exercise|dream|movie|film|picture)\b|故事里|例子里
     |(?<!of\s)(?<!from\s)\b(?:today|tonight|tomorrow|yesterday|right\snow|at\sthe\smoment|atm|this\stime|just\sthis\sonce|next\sweek(?:end)?|heute|gerade|morgen|nächste\swoche)\b
@@ -112,13 +112,13 @@ _DOUBTFUL = closed_list(r"""
 """What supposes, guesses, jokes, reports, fails for no reason, or is of the day."""
 
 _AT_HAND = closed_list(r"""
-    ^(?!.*\b(?:always|never|every|whenever|any|all)\b)(?:please\s|pls\s)?
-        (?:turn|send|draft|find|scale|sum|remove|skip|leave|stay|fix|run|check|rename|move|delete|scrap|swap|open|close|look|compare
+    ^(?!.*\b(?:always|never|every|whenever|any|all)\b)(?:(?:please|pls|also|then|now)\s)*
+        (?:bump|convert|count|estimate|extract|reproject|reword|shorten|strip|turn|send|draft|find|scale|sum|remove|skip|leave|stay|fix|run|check|rename|move|delete|scrap|swap|open|close|look|compare
             |calculate|plan|rewrite|redo|undo|reply|email|order|cut|transpose|convert|summari[sz]e|translate|pick|start|finish)\s
     |^i\s(?:don['’]?t\s)?mean[t]?\b|^我(?:说|问)的是|^不是问|^(?:not|nicht)\s
     |\bfor\s(?:this|the)\s(?:exercise|one|job|test|demo|invoice|table|version|draft|ticket)\b|^(?:先|本地先)
     |，我先|^(?:帮我|你来)(?!记)|^给我[一二三四五六七八九十两几]|^(?:写|排|出|画|做|列)[一二三四五六七八九十两几个]
-    |^you\s(?:will|prefer|have|are|work|must|bring)\b|^(?:npc|oc\S*)\b|\bmy\s(?:hero|heroine|character)\b|\bmeine?\sheld(?:in)?\b|^这场戏
+    |^you(?:\s(?:will|prefer|have|are|work|must|bring|never|live)|['’](?:re|ve|ll))\b|^(?:npc|oc\S*)\b|\bmy\s(?:hero|heroine|character)\b|\bmeine?\sheld(?:in)?\b|^这场戏
     |^(?:oh\s)?(?:great|brilliant|wonderful|fantastic|yeah\sno|yeah\ssure|sure\sand|klar\schef)\b|^对对对|^我(?:可是|宣布)|呵呵|^哈
     |^(?!(?:\S+\s){0,6}?(?:we|i|i['’]ve|decision|correction|note|rule|remember|btw|ps|fyi|so|others|wir|ich)\b)(?:\S+\s){0,5}\S*[:]\s.*\b(?:i|we|my|our|ich|wir|meine?)\b
     |^(?!更正|定了|记|就这么|其实)[^我:：]{1,12}[:：].*(?:我|俺|老夫)|[ぁ-んァ-ン]|[★☆【】]

@@ -57,10 +57,10 @@ async def test_what_a_person_tells_is_kept_whole_and_their_work_is_not(engine: H
 
 
 async def test_what_a_person_tells_of_themselves_is_heard_in_every_project(engine: Hooks) -> None:
-    prompt = "I'm allergic to peanuts and shellfish. We always squash merge PRs here."
+    prompt = "I'm allergic to peanuts. We always squash merge PRs here."
     engine.of_engine("Stop", prompt=prompt, last_assistant_message=REPLY)
     assert memories(engine) == [
-        ("I'm allergic to peanuts and shellfish.", None),
+        ("I'm allergic to peanuts.", None),
         ("We always squash merge PRs here.", "shop"),
     ]
     other = engine.project.parent / "bakery"

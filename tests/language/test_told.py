@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memory_server.embedding.bundled import BundledEmbedder
-from memory_server.language import lasting
+from memory_server.language import lasting_states
 from memory_server.language.own_words import own_words
 from memory_server.language.told import Judge, told
 
@@ -30,7 +30,7 @@ def is_part(text: str, wanted: Sequence[str]) -> bool:
 @pytest.fixture(scope="module")
 def judge() -> Judge:
     embedder = BundledEmbedder(reads_tokens=False)
-    return lambda statements: lasting.model().with_states(
+    return lambda statements: lasting_states.judge(
         statements, embedder.read_states([statement.text for statement in statements])
     )
 
@@ -109,6 +109,11 @@ def test_a_fact_is_kept_without_what_stands_around_it(
 )
 def test_a_sentence_is_kept_whole_with_the_clause_that_says_why(text: str, judge: Judge) -> None:
     assert kept(text, judge) == [text]
+
+
+@pytest.mark.parametrize("fact", ["I'm allergic to latex.", "I live in Tromsø.", "I'm a beekeeper."])
+def test_what_people_tell_of_themselves_is_kept_beside_a_rule(fact: str, judge: Judge) -> None:
+    assert kept(f"{fact} We always squash merge PRs here.", judge)[:1] == [fact]
 
 
 @pytest.mark.parametrize(

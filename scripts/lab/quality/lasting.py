@@ -1,11 +1,11 @@
 """Does the product keep what people tell, and nothing else?
 
-    python scripts/lab/quality/lasting.py          fits a model on two thirds of the prompts, judges the others
-    python scripts/lab/quality/lasting.py --fit    fits the model of the package on all of them, and writes it
+    python scripts/lab/quality/lasting.py          judges the prompts of each stranger by what is fitted without them
+    python scripts/lab/quality/lasting.py --fit    fits the model of the package on all prompts, and writes it
     python scripts/lab/quality/lasting.py --judge FILE…    judges the model of the package on other prompts
 
 `prompts_labelled/*.txt` has a prompt a line, in English, Chinese and German, of more than 30 walks of life; what is to
-be kept of it stands in braces, and ⏎ ends a line of it. Which third is put aside, the digest of its text decides. A
+be kept of it stands in braces, and ⏎ ends a line of it. Each other*.txt is of one stranger. A
 FILE has `{"text": …, "keep": […]}` a line: the prompt, and what is to be kept of it. `keep` may be true for all, false
 for nothing; instead of it `keep_text` may be one text, or empty.
 """
@@ -27,10 +27,12 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(ROOT)]
 
-from memory_server.language import lasting, told  # noqa: E402
+from memory_server.language import lasting, lasting_states, told  # noqa: E402
 from memory_server.language.lasting import Statement  # noqa: E402
+from memory_server.language.lasting_states import Network  # noqa: E402
 from memory_server.services import judging  # noqa: E402
-from quality.logistic import Flags, Numbers, Plain, solve  # noqa: E402
+from quality import units  # noqa: E402
+from quality.logistic import Flags, Numbers, solve  # noqa: E402
 
 if TYPE_CHECKING:
     from memory_server.embedding.bundled import BundledEmbedder
@@ -40,6 +42,7 @@ Labelled = tuple[Statement, bool]
 
 PROMPTS = Path(__file__).with_name("prompts_labelled")
 TARGET = ROOT / "memory_server" / "language" / "lasting.json"
+STATES_TARGET = TARGET.with_name(lasting_states.FILE)
 SPAN = re.compile(r"\{([^{}]*)\}")
 
 COMMON = 5
@@ -56,7 +59,11 @@ PENALTY_AROUND = 6.0
 
 AROUND = ("near:", "place ", "room ")
 
-PENALTY_OF_STATES = 100.0
+SPREAD = 0.25
+"""Of the states, as the network reads them when it is fitted."""
+
+SHARE = 0.5
+"""The same of the logit by words."""
 
 FOLDS = 4
 
@@ -68,14 +75,22 @@ FAINT = 0.03
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
+    """`stranger` is the file of one who has not seen the code, or empty."""
+
     text: str
     kept: tuple[str, ...]
+    stranger: str = ""
 
 
 def prompts() -> list[Prompt]:
-    lines = [line for path in sorted(PROMPTS.glob("*.txt")) for line in path.read_text("utf-8").splitlines()]
-    own = [read(line) for line in lines if line.strip() and not line.startswith("## ")]
-    return [*own, *of_tests("spoken"), *of_tests("stated")]
+    files = [(path.stem, path.read_text("utf-8").splitlines()) for path in sorted(PROMPTS.glob("*.txt"))]
+    labelled = [
+        read(line, name)
+        for name, lines in files
+        for line in lines
+        if line.strip() and not line.startswith("## ")
+    ]
+    return [*labelled, *of_tests("spoken"), *of_tests("stated")]
 
 
 def of_tests(name: str) -> list[Prompt]:
@@ -106,14 +121,9 @@ def _kept(row: dict[str, Any]) -> tuple[str, ...]:
             return (row["text"],) if wanted else ()
 
 
-def read(line: str) -> Prompt:
+def read(line: str, name: str) -> Prompt:
     text = line.replace("⏎", "\n")
-    return Prompt(SPAN.sub(r"\1", text), tuple(SPAN.findall(text)))
-
-
-def is_aside(prompt: Prompt) -> bool:
-    """True for a third of the prompts."""
-    return sha256(prompt.text.encode()).digest()[0] % 3 == 0
+    return Prompt(SPAN.sub(r"\1", text), tuple(SPAN.findall(text)), name if name.startswith("other") else "")
 
 
 def labelled(prompts: Sequence[Prompt]) -> list[Labelled]:
@@ -129,29 +139,36 @@ def _overlap(sentence: str, span: str) -> bool:
     return span in sentence or sentence in span or sentence.rstrip(".。") in span
 
 
-def fit(rows: Sequence[Labelled], states: Numbers) -> lasting.Model:
-    """Fit the model by words, then the one that adds the states of the embedder to it."""
+def fit(rows: Sequence[Labelled], states: Numbers) -> tuple[lasting.Model, Network]:
+    """Fit the model by words, then the network that adds the states of the embedder to it."""
     wanted = np.array([is_kept for _, is_kept in rows], np.float64)
     statements = [statement for statement, _ in rows]
-    bias, common, words = fit_words(statements, wanted)
+    folds = np.array([_fold(statement) for statement in statements])
     unseen = np.zeros(len(statements))
     for fold in range(FOLDS):
-        others = np.arange(len(statements)) % FOLDS != fold
-        known = [statements[row] for row in np.flatnonzero(others)]
-        part = lasting.Model(*fit_words(known, wanted[others]), [], 0, 0)
-        unseen[~others] = [part.logit(statements[row]) for row in np.flatnonzero(~others)]
-    middle, spread = states.mean(axis=0), states.std(axis=0) + 1e-6
-    matrix = np.hstack([(states - middle) / spread, unseen[:, None]]).astype(np.float32)
-    weights, bias_of_states = solve(Plain(matrix), wanted, PENALTY_OF_STATES)
-    of_states = weights[:-1] / spread
-    return lasting.Model(
-        bias,
-        common,
-        words,
-        of_states.tolist(),
-        float(weights[-1]),
-        float(bias_of_states - of_states @ middle),
-    )
+        known = [statements[row] for row in np.flatnonzero(folds != fold)]
+        part = lasting.Model(*fit_words(known, wanted[folds != fold]))
+        unseen[folds == fold] = [part.logit(statements[row]) for row in np.flatnonzero(folds == fold)]
+    return lasting.Model(*fit_words(statements, wanted)), fit_states(unseen, states, wanted)
+
+
+def _fold(statement: Statement) -> int:
+    """The part of the prompts to which that of a statement belongs."""
+    prompt = statement.before + statement.text + statement.behind
+    return sha256(prompt.encode()).digest()[0] % FOLDS
+
+
+def fit_states(by_words: Numbers, states: Numbers, wanted: Numbers) -> Network:
+    """`by_words` are logits of a model that has not seen the sentence."""
+    middle, spread = states.mean(axis=0), (states.std(axis=0) + 1e-6) / SPREAD
+    heard = np.clip(by_words, -lasting_states.MOST, lasting_states.MOST)[:, None] * SHARE
+    rows = np.hstack([(states - middle) / spread, heard]).astype(np.float32)
+    into, biases, out, bias, direct = units.fit(rows, wanted.astype(np.float32))
+    weights = np.column_stack([into, direct]).astype(np.float64)
+    weights[:-1] /= spread[:, None]
+    weights[-1] *= SHARE
+    last = np.append(biases, bias) - middle @ weights[:-1]
+    return Network(np.vstack([weights, last]).astype(np.float32), out)
 
 
 def fit_words(
@@ -174,16 +191,15 @@ def fit_words(
     return bias, common, worth
 
 
-def write(model: lasting.Model) -> None:
+def write(model: lasting.Model, network: Network) -> None:
     content = {
         "bias": round(model.bias, 3),
-        "share": round(model.share, 3),
-        "bias_of_states": round(model.bias_of_states, 3),
         "common": " ".join(sorted(model.common)),
-        "states": [round(weight, 4) for weight in model.states],
         "words": {name: round(weight * lasting.SCALE) for name, weight in sorted(model.words.items())},
     }
     TARGET.write_text(json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
+    weights = np.vstack([network.inputs, np.append(network.units, 0)])
+    np.save(STATES_TARGET, weights.astype(np.float16))
 
 
 @cache
@@ -197,7 +213,7 @@ def states(rows: Sequence[Labelled]) -> Numbers:
     return np.asarray(embedder().read_states([statement.text for statement, _ in rows]), np.float64)
 
 
-def judge_of(model: lasting.Model) -> told.Judge:
+def judge_of(model: lasting.Model, network: Network) -> told.Judge:
     """Return what judges as the product does: by words, and where these make it likely by the states too."""
 
     def judge(statements: Sequence[Statement]) -> list[float]:
@@ -206,19 +222,25 @@ def judge_of(model: lasting.Model) -> told.Judge:
         if likely:
             judged = [statements[number] for number in likely]
             read = embedder().read_states([statement.text for statement in judged])
-            for number, chance in zip(likely, model.with_states(judged, read), strict=True):
+            for number, chance in zip(
+                likely, lasting_states.judge(judged, read, model, network), strict=True
+            ):
                 probabilities[number] = chance
         return probabilities
 
     return judge
 
 
-def judged(prompts: Sequence[Prompt], judge: told.Judge) -> str:
-    kept = [
+def keep(prompts: Sequence[Prompt], judge: told.Judge) -> list[list[str]]:
+    return [
         [statement.text for statement in told.told(prompt.text, judge) if statement.sure]
         for prompt in prompts
     ]
-    return report(prompts, kept)
+
+
+def of_package(prompts: Sequence[Prompt]) -> str:
+    """Judge prompts by the model of the package."""
+    return report(prompts, keep(prompts, judge_of(lasting.model(), lasting_states.of_package())))
 
 
 def report(prompts: Sequence[Prompt], kept: Sequence[Sequence[str]]) -> str:
@@ -256,23 +278,40 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     for path in arguments.judge or ():
-        print(f"{path.name}: {judged(of_file(path), judge_of(lasting.model()))}")
+        print(f"{path.name}: {of_package(of_file(path))}")
     if arguments.judge:
         return
     everything = prompts()
     if arguments.fit:
         rows = labelled(everything)
-        write(fit(rows, states(rows)))
+        write(*fit(rows, states(rows)))
         return
-    known = labelled([prompt for prompt in everything if not is_aside(prompt)])
-    model = fit(known, states(known))
-    aside = [prompt for prompt in everything if is_aside(prompt)]
+    judge_strangers(everything)
 
-    def by_words(statements: Sequence[Statement]) -> list[float]:
-        return [model.by_words(statement) for statement in statements]
 
-    for name, judge in (("words alone", by_words), ("words and states", judge_of(model))):
-        print(f"{name}: {judged(aside, judge)}")
+def judge_strangers(everything: Sequence[Prompt]) -> None:
+    """Judge the prompts of each stranger by what is fitted on all others."""
+    strangers = sorted({prompt.stranger for prompt in everything})
+    by_stranger = {name: [p for p in everything if p.stranger == name] for name in strangers}
+    rows = {name: labelled(by_stranger[name]) for name in strangers}
+    seen = {name: states(rows[name]) for name in strangers}
+    kept: dict[str, list[list[str]]] = {"words alone": [], "words and states": []}
+    for stranger in filter(None, strangers):
+        known = [name for name in strangers if name != stranger]
+        known_rows = [row for name in known for row in rows[name]]
+        model, network = fit(known_rows, np.concatenate([seen[name] for name in known]))
+        unknown = by_stranger[stranger]
+        for name, judge in (("words alone", words_of(model)), ("words and states", judge_of(model, network))):
+            texts = keep(unknown, judge)
+            kept[name] += texts
+            print(f"{stranger}, {name}: {report(unknown, texts)}", flush=True)
+    ordered = [prompt for name in filter(None, strangers) for prompt in by_stranger[name]]
+    for name, all_texts in kept.items():
+        print(f"all strangers, {name}: {report(ordered, all_texts).splitlines()[0]}")
+
+
+def words_of(model: lasting.Model) -> told.Judge:
+    return lambda statements: [model.by_words(statement) for statement in statements]
 
 
 if __name__ == "__main__":
