@@ -98,12 +98,19 @@ class HttpServer:
         self._ends = False
         self.process = self._started(place, folder, rate)
         self._base = f"http://{LOOPBACK}:{port_of(self.process, self.log, 0)}"
+        try:
+            self._connect(tokens)
+        except RuntimeError:
+            self.kill()
+            raise
+
+    def _connect(self, tokens: Sequence[str]) -> None:
         *writers, watcher = tokens
         for place_in_order, token in enumerate(writers):
-            loop.begin(self._stay(token, ERAS[place_in_order % len(ERAS)]))
+            self.loop.begin(self._stay(token, ERAS[place_in_order % len(ERAS)]))
             self._await(lambda: len(self._clients) > place_in_order, "a client is connected")  # noqa: B023
-        loop.begin(self._look(watcher))
-        loop.begin(self._hear(watcher))
+        self.loop.begin(self._look(watcher))
+        self.loop.begin(self._hear(watcher))
         self._await(lambda: len(self._clients) == len(tokens), "the stream is open")
 
     def _started(self, place: Postgres, folder: Path, rate: int) -> "subprocess.Popen[bytes]":
@@ -168,7 +175,6 @@ class HttpServer:
                 _client(self._base, token, ERAS[1]) as client,
                 client.listen(resource_subscriptions=[address]) as stream,
             ):
-                await client.list_tools()
                 self._clients.append(client)
                 async for _ in stream:
                     self.told += 1

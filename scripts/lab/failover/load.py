@@ -110,7 +110,12 @@ class Load:
             home = folder / f"server{number}"
             home.mkdir()
             rate = limit if number == servers - 1 else FREELY
-            processes.append(HttpServer(place, home, number, tokens[number::servers], rate, loop))
+            try:
+                processes.append(HttpServer(place, home, number, tokens[number::servers], rate, loop))
+            except RuntimeError:
+                for process in processes:
+                    process.kill()
+                raise
         return cls(processes, _ledgers(chance, servers * writers))
 
     def start(self, pause: float) -> None:
