@@ -42,7 +42,7 @@ def test_forgetting_says_what_it_takes_and_is_undone(own: View) -> None:
     (id,) = stored(own, ORCHID)
     with own.page(f"/memory/{id}", language="zh-CN") as page:
         page.click("summary:text('遗忘')")
-        assert "0 条边" in page.locator(".tool.danger ul").inner_text()
+        assert "0 条关联" in page.locator(".tool.danger ul").inner_text()
         page.click("button.danger")
         page.wait_for_selector("[role=status]")
         assert page.locator(".hit:has-text('兰花')").count() == 0
