@@ -66,7 +66,7 @@ class DailyBackups:
         """Return how many there are, of when the last one is, and where."""
         days = backups.dailies(self.path)
         if not days:
-            return f"none yet in {backups.folder(self.path)}"
+            return f"none of the daily ones yet in {backups.folder(self.path)}"
         return f"{len(days)} in {days[-1].parent}, the last of {backups.day_of(days[-1])}"
 
     def problem(self) -> str | None:

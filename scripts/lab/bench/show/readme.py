@@ -98,9 +98,9 @@ DEMO = (
     (
         "questions of the demo whose answer is among the first 5, two languages",
         "36 of 39",
-        "`scripts/run demo`",
+        "`scripts/run demo --full`",
     ),
-    ("演示问题中，答案排进前 5 的个数（两种语言）", "36 / 39", "`scripts/run demo`"),
+    ("演示问题中，答案排进前 5 的个数（两种语言）", "36 / 39", "`scripts/run demo --full`"),
 )
 """Counted, not measured: tests/test_demo.py holds it."""
 
