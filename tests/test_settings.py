@@ -662,7 +662,7 @@ def test_the_doctor_finds_nothing_wrong_before_the_first_start(
     monkeypatch.delenv("MEMORY_SERVER_DB", raising=False)
     done = program("doctor")
     assert (done.code, done.err) == (0, "")
-    assert "memory.db (the first assistant creates it)\nproblems    none\n" in done.out
+    assert "memory.db (the first assistant creates it)\nproblems  none\n" in done.out
     assert list(tmp_path.rglob("*.db")) == []
 
 

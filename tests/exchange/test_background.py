@@ -75,4 +75,4 @@ def test_one_that_is_killed_is_told_and_goes_on_when_it_is_repeated(
 def test_what_cannot_be_left_alone_is_refused(source: Path, tmp_path: Path, run: Run) -> None:
     for words in (["-"], [source, "--dry-run"], [source, "--json"]):
         done = run(tmp_path / "memory.db", "import", "--background", *words)
-        assert (done.code, "--background goes with neither" in done.err) == (2, True)
+        assert (done.code, "--background goes with neither" in done.err + done.out) == (2, True)

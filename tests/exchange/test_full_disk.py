@@ -90,7 +90,7 @@ def test_what_was_imported_from_an_earlier_path_counts(
     )
     second.write_text(run(source, "export").out, encoding="utf-8")
     stopped = run(target, "import", first, second, "--json")
-    assert_part(stopped.err, counted(target))
+    assert_part(json.loads(stopped.out)["error"], counted(target))
 
 
 def test_a_trial_that_fills_the_disk_has_written_nothing(
