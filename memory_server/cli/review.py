@@ -86,6 +86,9 @@ def review_command(settings: Settings, action: str, ids: tuple[Handle, ...], ori
     handles = [Handle(Kind.MEMORY, item.memory.id) for item in of_ground] + [item.handle for item in settled]
     if output.answered(ReviewedAnswer(action, list(map(str, handles)))):
         return
+    if not handles:
+        output.note("Nothing waits.")
+        return
     output.say(_SETTLED[action].format(output.counted(len(handles), "item")))
 
 

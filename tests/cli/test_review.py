@@ -55,6 +55,7 @@ def test_only_a_person_at_a_terminal_confirms(poisoned: Terminal) -> None:
     assert typed(poisoned, "review", "confirm", "m2") == 0
     assert poisoned("review").rows == []
     assert "confirmed: web evil.example" in poisoned("show", "2").out
+    assert "Nothing waits." in poisoned("review", "drop", "--from", "web evil.example").err
 
 
 def test_what_a_person_types_is_typed_and_what_a_program_pipes_is_not(
