@@ -156,7 +156,7 @@ def _move_staging(services: app.Services, clock: Clock) -> MemoryId:
     clock.now = datetime.now(UTC) - timedelta(hours=3)
     moved = services.memories.store(
         MemoryDraft("The staging database of ledger moved to pve-02 and listens on port 6432, behind pgbouncer.",
-                    MemoryType.DECISION, "ledger", ("staging", "postgres"), 8), None, CLAUDE, supersedes=old.id,
+                    MemoryType.DECISION, "ledger", ("staging", "postgres"), 8), None, CLAUDE, supersedes=[old.id],
     ).memory  # fmt: skip
     text = "The staging database of ledger moved to pve-02 and listens on port 6432, behind pgbouncer in session mode."
     services.memories.update(moved.id, MemoryChange(content=text), CURSOR)

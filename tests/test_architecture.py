@@ -405,6 +405,7 @@ OF_OTHER_PROGRAMS = {
     "language/commands.py",
     "language/invocations.py",
     "domain/plain_rules.py",
+    "domain/chinese_rules.py",
 }
 """Modules that read the commands of other programs, and name their flags."""
 

@@ -1,6 +1,8 @@
 """`memory-server add`: stores a memory, as the tool does."""
 
 import sys
+from collections.abc import Sequence
+from itertools import takewhile
 
 import click
 
@@ -8,14 +10,17 @@ from memory_server.cli import options, output
 from memory_server.cli.done import StoredAnswer
 from memory_server.cli.handles import HandleType, memory_of
 from memory_server.cli.opened import caller, embedding
-from memory_server.cli.program import verb
+from memory_server.cli.program import arguments, verb
 from memory_server.cli.terminal import filled
+from memory_server.domain import handles
 from memory_server.domain.handles import Handle
 from memory_server.domain.memory import MemoryDraft, MemoryId, MemoryType, Stored
 from memory_server.domain.notice import handle
 from memory_server.language.when import Use
 from memory_server.mcp.tools.fields import Content, Importance, Tags
 from memory_server.settings import Settings
+
+_SUPERSEDES = "--supersedes"
 
 SHOWN = 60
 """Characters of a similar memory that are shown."""
@@ -42,7 +47,13 @@ SHOWN = 60
     metavar="WHEN",
     help="When it happened; default: now.",
 )
-@click.option("--supersedes", type=HandleType(), metavar="ID", help="The memory that it replaces.")
+@click.option(
+    "--supersedes",
+    type=HandleType(),
+    multiple=True,
+    metavar="ID",
+    help="A memory that it replaces; may be given several times.",
+)
 @click.option("--related", type=HandleType(), metavar="ID", help="A related memory.")
 def add_command(
     settings: Settings,
@@ -51,13 +62,14 @@ def add_command(
     tags: tuple[str, ...],
     importance: int,
     occurred: str | None,
-    supersedes: Handle | None,
+    supersedes: tuple[Handle, ...],
     related: Handle | None,
 ) -> None:
     """Store a memory in the project of this folder. `-` reads the text from a pipe.
 
     If a memory of the project says the same, both become one.
     """
+    _refuse_loose_ids(arguments())
     content = sys.stdin.read() if text == ("-",) else " ".join(text)
     by = caller(settings)
     draft = MemoryDraft(
@@ -69,7 +81,7 @@ def add_command(
         occurred_at=occurred,
     )
     with embedding(settings, makes=True) as services:
-        stored = services.memories.store(draft, _id(related), by, supersedes=_id(supersedes))
+        stored = services.memories.store(draft, _id(related), by, supersedes=list(map(memory_of, supersedes)))
     similar = [handle(near.memory.id) for near in stored.similar]
     may_replace = list(map(handle, stored.maybe_supersedes))
     if not output.answered(StoredAnswer(stored.memory, stored.consolidated, similar, may_replace)):
@@ -78,6 +90,18 @@ def add_command(
 
 def _id(handle: Handle | None) -> MemoryId | None:
     return None if handle is None else memory_of(handle)
+
+
+def _refuse_loose_ids(words: Sequence[str]) -> None:
+    """Raise UsageError where ids stand behind the one of --supersedes, as in `--supersedes 2 4`."""
+    for place, word in enumerate(words):
+        if not word.startswith(_SUPERSEDES):
+            continue
+        values = list(takewhile(lambda value: not value.startswith("-"), words[place + 1 :]))
+        ids = [*word.split("=")[1:], *values]
+        if len(ids) > 1 and all(map(handles.read, ids)):
+            options = " ".join(f"{_SUPERSEDES} {id}" for id in ids)
+            raise click.UsageError(f"--supersedes takes one ID. Write {options}.")
 
 
 def _tell(stored: Stored) -> None:

@@ -11,6 +11,7 @@ from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import verb
 from memory_server.domain.handles import Handle
 from memory_server.domain.memory import MemoryChange, MemoryId
+from memory_server.domain.memory import change as changed
 from memory_server.mcp.tools.fields import Content, Importance, Project, Tags
 from memory_server.settings import Settings
 
@@ -58,8 +59,9 @@ def edit_command(
     with opened(settings) as services:
         if change == MemoryChange():
             change = _edited(services, memory)
-        if change == MemoryChange():
-            if not output.answered(EditedAnswer(services.memories.whole(memory).memory, None)):
+        current = services.memories.whole(memory).memory
+        if changed(current, change) == current:
+            if not output.answered(EditedAnswer(current, None)):
                 output.say(f"{id} is unchanged.")
             return
         updated = services.memories.update(memory, change, caller(settings))

@@ -93,6 +93,8 @@ MEANT = {
 HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 """How help is asked for, and how wide it is at most."""
 
+_ARGUMENTS = f"{__name__}.arguments"
+
 Function = Callable[..., Any]
 
 
@@ -112,6 +114,10 @@ class Verb(click.Command):
         flags = {name for option in self.params for name in option.opts}
         self.examples = tuple(examples)
         self.params += [option for option in _settings(hidden=True) if not flags & set(option.opts)]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[_ARGUMENTS] = tuple(args)
+        return super().parse_args(ctx, args)
 
     def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         if self.examples:
@@ -196,6 +202,12 @@ def verb(name: str, *, examples: Sequence[str] = (), json: bool = True) -> Calla
         return click.command(name, cls=Verb, examples=examples, json=json)(called)
 
     return decorate
+
+
+def arguments() -> Sequence[str]:
+    """Return the words of the command that runs, as they were typed."""
+    typed: Sequence[str] = click.get_current_context().meta[_ARGUMENTS]
+    return typed
 
 
 def run(arguments: Sequence[str]) -> int:

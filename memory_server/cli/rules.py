@@ -56,7 +56,7 @@ OF_LOG: Columns[RuleHit] = (
     ),
 )
 @click.argument("action", type=options.Word(list(ACTIONS)), default="list", metavar="[ACTION]")
-@click.argument("text", default="", metavar="[NAME]")
+@click.argument("words", nargs=-1, metavar="[NAME]")
 @click.option(
     "--effect", type=options.Word([effect.value for effect in Effect]), help="Of add: what it does."
 )
@@ -68,7 +68,7 @@ OF_LOG: Columns[RuleHit] = (
 def rules_command(
     settings: Settings,
     action: str,
-    text: str,
+    words: tuple[str, ...],
     effect: str | None,
     trigger: str | None,
     holds: tuple[str, ...],
@@ -80,6 +80,7 @@ def rules_command(
     proposed), off or on. Only a person adds, confirms and switches: on a terminal, or on a page of
     `memory-server view`.
     """
+    text = " ".join(words)
     if (action in ("list", "log")) == bool(text):
         raise click.UsageError(
             "Name the rule, or say it in words." if not text else f"{action} takes no name."

@@ -31,6 +31,7 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class Event:
     id: int
+    action: str
     source: str
     path: str
     at: str

@@ -1,10 +1,15 @@
-"""Rules in plain words: `never push to main`, `ask me before you run terraform apply`, `don't touch migrations/`."""
+"""Rules in plain words: `never push to main`, `ask me before you run terraform apply`, `don't touch migrations/`.
+
+Chinese is read by `chinese_rules`.
+"""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from memory_server.domain import chinese_rules
+from memory_server.domain.chinese_rules import Does
 from memory_server.domain.effect import Effect, RuleDraft
 from memory_server.language.lazy import closed_list
 
@@ -16,17 +21,17 @@ LONGEST: Final = 300
 
 _ASKS: Final = closed_list(r"""
     \b(?:ask|check\swith|confirm\swith)\s(?:me|us|the\suser|first)?\s?(?:first\s)?before\b|\bwithout\s(?:asking|my\s(?:ok|okay|permission|approval|consent)|confirmation|approval|permission)\b
-    |\bfrag(?:e|t)?\s(?:mich|erst|immer|vorher)\b|先问我?|之前.{0,4}问|未经.{0,6}(?:同意|允许|确认)
+    |\bfrag(?:e|t)?\s(?:mich|erst|immer|vorher)\b
 """)
 _FORBIDS: Final = closed_list(r"""
     \b(?:never|do\snot|don['’]?t|dont|must\snot|mustn['’]?t|must\snever|may\snot|should\snever|should\snot|shouldn['’]?t|no\sone\s(?:may|must)|not\sallowed\sto|forbidden\sto|avoid|stop)\b
-    |\b(?:nie|niemals|nicht|kein)\b|不要|别|禁止|不能|不准|不许|切勿|绝不
+    |\b(?:nie|niemals|nicht|kein)\b
 """)
 _QUOTED: Final = re.compile(r"`([^`\n]{2,120})`")
-_FORCE: Final = re.compile(r"\bforce[- ]?push(?:es|ing)?\b|强制推送|强推", re.IGNORECASE)
+_FORCE: Final = re.compile(r"\bforce[- ]?push(?:es|ing)?\b", re.IGNORECASE)
 _PUSH: Final = re.compile(
     r"\bpush(?:es|ing)?\b(?:\s+(?:anything|code|commits?|changes|directly|straight|it|up))*\s+(?:to|on|onto)\s+"
-    r"(?:the\s+)?(?:origin[/ ])?([\w./-]*[\w-])|\bauf\s+([\w./-]+)\s+(?:zu\s+)?push(?:en|t)\b|推送?到\s*([\w./-]+)",
+    r"(?:the\s+)?(?:origin[/ ])?([\w./-]*[\w-])|\bauf\s+([\w./-]+)\s+(?:zu\s+)?push(?:en|t)\b",
     re.IGNORECASE,
 )
 _RUN: Final = re.compile(
@@ -41,8 +46,7 @@ _FILE: Final = (
 _WRITE: Final = re.compile(
     r"\b(?:edit|touch|change|modify|write(?:\s+to)?|delete|remove|overwrite|rename|move|alter)\s+"
     r"(?:the\s+|any\s+|(?:anything|files?)\s+(?:in|under|below)\s+|our\s+)*(?:(?:file|folder|directory)\s+)?"
-    rf"{_FILE}"
-    rf"|(?:修改|改动|动|删除|编辑)\s*{_FILE}",
+    rf"{_FILE}",
     re.IGNORECASE,
 )
 _READ: Final = re.compile(
@@ -54,6 +58,9 @@ _TAIL: Final = re.compile(
     r"|ever|when|if|for|at all)\b.*$",
     re.IGNORECASE,
 )
+Condition = tuple[str, tuple[str, ...], tuple[str, ...]]
+"""A trigger, with acts that it holds and acts that it lets pass."""
+
 _COMMAND: Final = re.compile(r"[A-Za-z./][\w./-]*(?:\s+\S+){0,8}")
 
 
@@ -72,10 +79,12 @@ def read(text: str) -> PlainRule | None:
     sentence = " ".join(text.split())
     if not sentence or len(sentence) > LONGEST or sentence.endswith(("?", "？")):
         return None
-    asks = _ASKS.search(sentence) is not None
-    if not asks and _FORBIDS.search(sentence) is None:
-        return None
-    condition = _condition(sentence)
+    if chinese_rules.is_chinese(sentence):
+        chinese = chinese_rules.read(sentence)
+        asks, condition = (chinese.asks, _joined(chinese.acts)) if chinese else (False, None)
+    else:
+        asks = _ASKS.search(sentence) is not None
+        condition = _condition(sentence) if asks or _FORBIDS.search(sentence) else None
     if condition is None:
         return None
     trigger, holds, passes = condition
@@ -85,13 +94,13 @@ def read(text: str) -> PlainRule | None:
 
 def of_words(text: str) -> PlainRule | None:
     """Return the first rule that one of the first 20 sentences of a text states."""
-    for sentence in re.split(r"(?<=[.!。！])\s+|\n", text)[:20]:
+    for sentence in re.split(r"(?<=[.!])\s+|(?<=[。！])\s*|\n", text)[:20]:
         if (rule := read(sentence)) is not None:
             return rule
     return None
 
 
-def _condition(sentence: str) -> tuple[str, tuple[str, ...], tuple[str, ...]] | None:
+def _condition(sentence: str) -> Condition | None:
     """Return the trigger of what a sentence names, with acts that it holds and acts that it lets pass."""
     if _FORCE.search(sentence):
         return _runs(("git push --force", "git push --force-with-lease"), "git push -f", "git push")
@@ -114,12 +123,26 @@ def _condition(sentence: str) -> tuple[str, tuple[str, ...], tuple[str, ...]] | 
     return _runs((command,), command.replace("*", "x"), f"echo {command.replace('*', 'x')}")
 
 
-def _runs(patterns: Sequence[str], holds: str, passes: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+def _joined(acts: Sequence[tuple[Does, str]]) -> Condition:
+    """Return the condition of several acts."""
+    commands = [name for does, name in acts if does is Does.RUNS]
+    plain = [name.replace("*", "x") for name in commands]
+    examples = [re.sub(r"^git push(?! origin)", "git push origin", name) for name in plain]
+    conditions = [_names(does, name) for does, name in acts if does is not Does.RUNS]
+    if commands:
+        conditions.append(_runs(commands, examples[0], f"echo {plain[0]}"))
+    if len(conditions) == 1:
+        return conditions[0]
+    triggers, holds, _ = zip(*conditions, strict=True)
+    return " || ".join(triggers), tuple(act for listed in holds for act in listed), ("ls -la",)
+
+
+def _runs(patterns: Sequence[str], holds: str, passes: str) -> Condition:
     listed = ", ".join(f"'{pattern}'" for pattern in patterns)
     return f"runs(act, {listed})", (holds, f"bash -c '{holds}'"), (passes,)
 
 
-def _names(function: str, path: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+def _names(function: str, path: str) -> Condition:
     pattern = f"{path}**" if path.endswith("/") else path
     file = re.sub(r"\*+", "x", pattern)
     if function == "reads":

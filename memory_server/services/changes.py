@@ -96,8 +96,8 @@ class ChangeService:
         return UndoneChanges(_latest_first(chosen.values()), staying)
 
 
-EVENTS = (ChangeOrigin.IMPORT, ChangeOrigin.FORGETTING)
-"""The origins of what was done to many things at once."""
+EVENTS = {ChangeOrigin.IMPORT: ChangeAction.IMPORTED, ChangeOrigin.FORGETTING: ChangeAction.FORGOT}
+"""The origins of what was done to many things at once, each with what that was. They share the numbers of events."""
 
 
 def _event(tx: Tx, id: ChangeId) -> Event:
@@ -115,7 +115,7 @@ def _get(tx: Tx, id: ChangeId) -> Change:
     change = tx.log.find(id)
     if change is None or change.action is ChangeAction.EXPIRED:
         event = tx.events.find(id.row) if id.origin in EVENTS else None
-        if event is not None and event.undone_at is not None:
+        if event is not None and event.undone_at is not None and EVENTS[id.origin] == event.action:
             raise NotFound(
                 f"{id} was undone already, at {event.undone_at[:16].replace('T', ' ')} UTC.",
                 Mend.LIST_CHANGES,

@@ -95,18 +95,18 @@ class MemoryService:
         related_to: MemoryId | None,
         caller: Caller,
         summarizes: Sequence[MemoryId] = (),
-        supersedes: MemoryId | str | None = None,
+        supersedes: Sequence[MemoryId | str] = (),
     ) -> Stored:
         """Keep a memory, or merge it into its twin: one that says the same in the same project and type.
 
         It is never merged into a memory that is superseded, by another one or by this. Briefings say it instead of the
         memories that it `summarizes`. The project of the draft is a name, a key, a path or the address of a remote.
-        `supersedes` is the id of a memory, or the handle of a fact or a turn, which becomes a memory then.
+        `supersedes` are ids of memories, and handles of facts and turns, which become memories then.
 
         Raises:
-            Conflict: somebody outside says it, and the user said what it supersedes.
+            Conflict: somebody outside says it, and the user said one that it supersedes.
             Invalid: it looks like a credential.
-            NotFound: `related_to`, `supersedes` or one that it summarizes does not exist.
+            NotFound: `related_to`, or one that it supersedes or summarizes, does not exist.
         """
         project = projects.asked(draft.project or "", caller)
         self._refuse_secrets(draft.content, project.name, draft.tags, draft.metadata, draft.session)
@@ -116,29 +116,27 @@ class MemoryService:
         with self.database.write() as tx:
             name, fresh = projects.settle(tx, project), usable(tx, fresh_now)
             draft = replace(draft, project=name or None)
-            if isinstance(supersedes, str):
-                supersedes = outdating.as_memory(tx, supersedes, draft, caller).id
-            ends = _ends(tx, list(dict.fromkeys(filter(None, (related_to, supersedes, *summarizes)))))
-            if supersedes is not None:
-                refuse_replacing(stamp, ends[supersedes])
-            joined = [ends[id].origin for id in (supersedes, *summarizes) if id is not None]
+            older = _superseded(tx, supersedes, draft, caller)
+            ends = _ends(tx, list(dict.fromkeys(filter(None, (related_to, *older, *summarizes)))))
+            for outdated in (ends[id] for id in older):
+                refuse_replacing(stamp, outdated)
+            joined = [ends[id].origin for id in (*older, *summarizes)]
             draft = replace(draft, origin=trust.joined(stamp, joined))
-            without = () if supersedes is None else (supersedes,)
             person = None if name else tx.owner
             homes = comparing.homes_of(name, caller)
             written = WrittenText(text, draft.type, draft.project, fresh, person, homes)
-            comparison = comparing.compare(tx, written, self.texts, without)
+            comparison = comparing.compare(tx, written, self.texts, older)
             twin = comparison.twin
             draft = replace(draft, origin=_echoed(draft.origin or stamp, comparison))
             stored = (
                 tx.memories.insert(draft, caller) if twin is None else self._merge(tx, twin, draft, caller)
             )
-            relations = [(related_to, Relation.RELATED_TO), (supersedes, Relation.SUPERSEDES)]
+            relations = [(related_to, Relation.RELATED_TO), *((id, Relation.SUPERSEDES) for id in older)]
             relations += [(id, Relation.SUMMARIZES) for id in dict.fromkeys(summarizes)]
             for id, relation in relations:
                 if id is not None and (id != stored.id or relation is Relation.SUPERSEDES):
                     tx.edges.link(stored, ends[id], relation, caller)
-            built_on = [twin and twin.id, related_to, supersedes, *summarizes]
+            built_on = [twin and twin.id, related_to, *older, *summarizes]
             tx.memory_uses.mark_used([id for id in built_on if id], caller.session, How.CALLED)
             changed = twin is None or twin.content != stored.content
             queued = changed and not _keep(tx, fresh, stored)
@@ -284,6 +282,16 @@ def _echoed(stamp: str, comparison: Compared) -> str:
     return trust.joined(
         stamp,
         (memory.origin for memory in close if isinstance(memory, Memory) and trust.waits(memory.origin)),
+    )
+
+
+def _superseded(
+    tx: WriteTx, supersedes: Sequence[MemoryId | str], draft: MemoryDraft, caller: Caller
+) -> tuple[MemoryId, ...]:
+    """Return the ids of what a draft supersedes; a fact or a turn becomes a memory."""
+    return tuple(
+        outdating.as_memory(tx, target, draft, caller).id if isinstance(target, str) else target
+        for target in dict.fromkeys(supersedes)
     )
 
 

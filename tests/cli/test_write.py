@@ -35,6 +35,26 @@ def test_add_stores_as_the_tool_does(terminal: Terminal, sqlite: Sqlite) -> None
     assert terminal("show", "1", "--json").json["things"][0]["memory"]["superseded_by"] == 3
 
 
+def test_one_memory_supersedes_several_or_none(terminal: Terminal, sqlite: Sqlite) -> None:
+    terminal("add", HARBOUR)
+    terminal("add", ORCHID)
+    both = ("--supersedes", "1", "--supersedes", "m2")
+    assert "No memory 9" in terminal("add", "Both are gone", *both, "--supersedes", "9", code=1).err
+    assert sqlite(terminal.servers.db, "SELECT count(*) FROM edges") == "0"
+    assert terminal("add", "--supersedes", "2", "7", "quays", "opened").out == "m3 stored in ledger.\n"
+    terminal("add", "Neither harbour nor orchid is there now", *both, "--supersedes", "1")
+    edges = "SELECT relation, target_id FROM edges WHERE source_id = 4 ORDER BY target_id"
+    assert sqlite(terminal.servers.db, edges) == "supersedes|1\nsupersedes|2"
+
+
+def test_an_edit_that_changes_nothing_says_so(terminal: Terminal) -> None:
+    terminal("add", HARBOUR, "--tag", "sea")
+    same = ("edit", "1", "--text", HARBOUR, "--tag", "sea", "--project", "ledger")
+    assert terminal(*same).out == "m1 is unchanged.\n"
+    assert terminal("log", "--json").json["changes"][0]["action"] == "stored"
+    assert "m1 changed" in terminal(*same, "--importance", "9").out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -42,6 +62,8 @@ def test_add_stores_as_the_tool_does(terminal: Terminal, sqlite: Sqlite) -> None
         (("x", "--importance", "11"), "importance"),
         (("x", "--type", "idea"), "idea"),
         (("x", "--supersedes", "t1"), "t1 is not a memory"),
+        (("x", "--supersedes", "2", "4"), "Write --supersedes 2 --supersedes 4."),
+        (("--tag", "a", "x", "--supersedes=m2", "m4", "5"), "--supersedes m2 --supersedes m4 --supersedes 5"),
         (("x", "--tag", "t" * 51), "tag"),
     ],
 )

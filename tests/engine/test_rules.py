@@ -94,6 +94,28 @@ async def test_a_rule_in_plain_words_denies_what_it_says_also_in_disguise(server
         assert before(server, "git push origin main") == {}
 
 
+async def test_a_rule_in_chinese_holds_what_it_says(server: Servers) -> None:
+    async with server() as client:
+        await call(client, "memory_stats")
+        typed(server, "rules", "add", "不要读取 `.env`")
+        typed(server, "rules", "add", "不要读写 secrets/，也不要运行 npm publish")
+        typed(server, "rules", "add", "改", "package.json", "之前，先问我")
+        assert decision(server, "cat .env") == "deny"
+        assert decision(server, "ls -la") is None
+        assert decision(server, "cat secrets/key") == decision(server, "npm publish") == "deny"
+        assert decision(server, "rm package.json") == "ask"
+        assert decision(server, "cat package.json") is None
+        words = ("rules", "add", "不要修改 src/ 以外的文件", "--db", server.given, "--embedder", "hashing")
+        printed, code = terminal.typed(*words, env={**os.environ, **server.env}, folder=server.folder)
+        assert (code, "names no act" in printed) == (1, True)
+
+
+def test_a_rule_and_an_act_need_no_quotation_marks(server: Servers) -> None:
+    typed(server, "rules", "add", "绝不要推送到", "main")
+    assert "deny" in typed(server, "rules", "try", "git", "push", "origin", "main")
+    assert "No rule holds" in typed(server, "rules", "try", "git", "push", "origin", "feature")
+
+
 async def test_what_only_the_run_shows_is_asked(server: Servers) -> None:
     async with server() as client:
         await call(client, "memory_stats")

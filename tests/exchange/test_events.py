@@ -97,6 +97,7 @@ def test_the_log_tells_an_import_in_one_line_and_what_came_with_it(tmp_path: Pat
     (undone,) = run(db, "log", "--json").summary["changes"][1:]
     assert (undone["id"], undone["text"]) == (None, f"jsonl {source}: memories: added 2 (undone)")
     assert "i1 was undone already" in run(db, "undo", "i1").err
+    assert "no change g1" in run(db, "undo", "g1").err
     assert f"jsonl {source}: memories: added 2 (undone)" in " ".join(run(db, "log", "i1").err.split())
     assert "There is no import i9" in run(db, "log", "i9").err
     assert "no change i9" in run(db, "undo", "i9").err

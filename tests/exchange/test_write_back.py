@@ -144,7 +144,7 @@ def test_what_supersedes_and_what_is_deleted_is_written_back(
     path = folder / "release.md"
     imported(run, services, folder, "--write-back")
     draft = MemoryDraft("Since May we release twice a week", MemoryType.DECISION)
-    new = services.memories.store(draft, None, Caller(), supersedes=MemoryId(1)).memory
+    new = services.memories.store(draft, None, Caller(), supersedes=[MemoryId(1)]).memory
     services.corrections.write_back()
     assert path.read_text() == f"{TEXT}\n{written(services, draft.content)}\n"
     imported(run, services, folder)

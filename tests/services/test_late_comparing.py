@@ -219,7 +219,7 @@ def test_a_memory_supersedes_a_fact_which_is_told_as_what_was(home: Home) -> Non
     home.write("allotment.gate_code", "4711")
     home.work()
     new = MemoryDraft("The gate code of the allotment is 9034 now", MemoryType.LEARNING, "home")
-    stored = home.memories.store(new, None, HOME, supersedes="f allotment.gate_code")
+    stored = home.memories.store(new, None, HOME, supersedes=["f allotment.gate_code"])
     assert (stored.memory.id, stored.maybe_supersedes) == (2, ())
     assert home.facts.peek("allotment.gate_code", None, HOME) is None
     home.work()
@@ -238,7 +238,7 @@ def test_a_memory_supersedes_a_turn_which_can_be_brought_back(home: Home) -> Non
     said = "my knee brace stays on another six weeks"
     home.turns.register(TurnDraft(f"the physio says {said}", "The knee brace"), {}, HOME)
     new = MemoryDraft("The knee brace came off today", MemoryType.LEARNING, "home")
-    home.memories.store(new, None, HOME, supersedes="t1")
+    home.memories.store(new, None, HOME, supersedes=["t1"])
     older = home.memories.get([MemoryId(1)]).found[0].memory
     assert (older.content, older.superseded_by) == (f"The knee brace\nthe physio says {said}", 2)
     assert "six weeks" not in home.briefing()
@@ -252,7 +252,7 @@ def test_superseding_a_fact_or_turn_that_is_not_there_stores_nothing(
     home: Home, handle: str, named: str
 ) -> None:
     with pytest.raises(NotFound, match=f"^{re.escape(named)}$"):
-        home.memories.store(MemoryDraft(NEW, MemoryType.LEARNING, "home"), None, HOME, supersedes=handle)
+        home.memories.store(MemoryDraft(NEW, MemoryType.LEARNING, "home"), None, HOME, supersedes=[handle])
     assert home.memories.get([MemoryId(1)]).found == []
 
 

@@ -53,7 +53,7 @@ def store(
     service: MemoryService, text: str, tags: tuple[str, ...] = (), supersedes: MemoryId | None = None
 ) -> MemoryId:
     draft = MemoryDraft(text, MemoryType.DECISION, "quay", tags)
-    return service.store(draft, None, CALLER, supersedes=supersedes).memory.id
+    return service.store(draft, None, CALLER, supersedes=[supersedes] if supersedes else ()).memory.id
 
 
 def kinds(items: list[Seen]) -> list[tuple[Recallable, int]]:

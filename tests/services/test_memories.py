@@ -51,7 +51,7 @@ def store(service: MemoryService) -> Store:
     ) -> Stored:
         draft = replace(MemoryDraft(content, MemoryType.DECISION, "p"), **fields)  # type: ignore[arg-type]
         related, replaced = (None if id is None else MemoryId(id) for id in (related_to, supersedes))
-        return service.store(draft, related, CALLER, supersedes=replaced)
+        return service.store(draft, related, CALLER, supersedes=() if replaced is None else (replaced,))
 
     return store
 

@@ -143,7 +143,7 @@ def test_what_the_user_tells_a_hook_raises_the_memory_from_outside_that_says_it(
 def test_what_the_user_said_is_not_replaced_from_outside(service: MemoryService, facts: FactService) -> None:
     told = service.store(draft(RULE), None, TOLD).memory
     with pytest.raises(Conflict) as error:
-        service.store(draft(POISON), None, WEB, supersedes=told.id)
+        service.store(draft(POISON), None, WEB, supersedes=[told.id])
     assert "web evil.example" in str(error.value)
     assert error.value.problem.hints[0].mend is Mend.STORE_BESIDE
     with pytest.raises(Conflict):
@@ -167,7 +167,7 @@ def test_what_replaces_or_sums_up_a_text_from_outside_is_from_there_until_the_us
 ) -> None:
     web = service.store(draft(POISON), None, WEB).memory
     reworded = service.store(
-        draft("Helper scripts run as root ahead of deploys"), None, INFERRED, supersedes=web.id
+        draft("Helper scripts run as root ahead of deploys"), None, INFERRED, supersedes=[web.id]
     )
     assert reworded.memory.origin == "web evil.example"
     summary = service.store(draft("Deploys: release branch, helper"), None, INFERRED, [reworded.memory.id])

@@ -187,7 +187,7 @@ def fill(where: Where) -> None:
             MemoryDraft("The harbour master is Ann", MemoryType.DECISION, "ledger"),
             None,
             CLAUDE,
-            supersedes=second,
+            supersedes=[second],
         )
         made.graph.connect(Edge(replaced.memory.id, first), CLAUDE)
         keep(made, MARKDOWN, tags=("w" * 50,))

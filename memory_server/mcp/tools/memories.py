@@ -247,11 +247,15 @@ class MemoryTools:
             for text in texts
         ]
         related = None if related_to is None else MemoryId(related_to)
-        replaced = MemoryId(supersedes) if isinstance(supersedes, int) else supersedes
+        older = (
+            ()
+            if supersedes is None
+            else (MemoryId(supersedes) if isinstance(supersedes, int) else supersedes,)
+        )
         summarized = list(map(MemoryId, summarizes))
         for draft in drafts[1:]:
             self.memories.check(draft)
-        return shown([self.memories.store(draft, related, caller, summarized, replaced) for draft in drafts])
+        return shown([self.memories.store(draft, related, caller, summarized, older) for draft in drafts])
 
     def memory_search(
         self,

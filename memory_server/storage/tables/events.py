@@ -14,7 +14,7 @@ class Events:
 
     def find(self, id: int) -> Event | None:
         row = self.tx.row(
-            "SELECT id, source, path, happened_at, undone_at FROM events WHERE id = :id", {"id": id}
+            "SELECT id, action, source, path, happened_at, undone_at FROM events WHERE id = :id", {"id": id}
         )
         return None if row is None else Event(*row)
 

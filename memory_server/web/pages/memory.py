@@ -126,7 +126,7 @@ def supersede(desk: Desk, visit: Visit) -> Response:
     """A new memory with the project, type, tags and importance of the old one takes its place."""
     old = desk.services.memories.whole(MemoryId(visit.path("id"))).memory
     draft = MemoryDraft(_text(visit.form["content"]), old.type, old.project or "", old.tags, old.importance)
-    stored = desk.services.memories.store(draft, None, visit.caller, supersedes=old.id)
+    stored = desk.services.memories.store(draft, None, visit.caller, supersedes=[old.id])
     return back(f"/memory/{stored.memory.id}", done="superseded")
 
 

@@ -282,7 +282,8 @@ class Played:
         )
         draft = MemoryDraft(text, MemoryType.PATTERN, "shop", importance=10)
         try:
-            return self.services.memories.store(draft, None, caller, summarizes, supersedes).memory.id
+            older = [supersedes] if supersedes else ()
+            return self.services.memories.store(draft, None, caller, summarizes, older).memory.id
         except Conflict:
             return None
 
