@@ -10,6 +10,7 @@ import click
 
 from memory_server.cli.hints import WORDS
 from memory_server.cli.program import VERBS, Verb, program
+from memory_server.domain import secret_formats
 from memory_server.domain.briefing.choice import TITLES
 from memory_server.domain.change import ChangeAction, Kind
 from memory_server.domain.edge import Relation
@@ -20,6 +21,7 @@ from memory_server.domain.memory import MemoryType
 from memory_server.domain.recall import Recallable
 from memory_server.domain.timeline import Happened
 from memory_server.domain.token import State
+from memory_server.importing.formats import FORMATS
 from memory_server.importing.places import PLACES
 from memory_server.language import catalogue
 from memory_server.language.text import has_han
@@ -62,6 +64,9 @@ OF_CLICK = {
     "{} is not in the range {}.",
     "{} is not a valid float.",
 }
+OF_TRIGGERS = {f"it {does} {{}}" for does in ("runs", "may run", "touches", "reads")}
+"""What `prelude.js` says of an act that a rule holds."""
+
 OF_PYDANTIC = {
     "{}: Input should be {}, got {}",
     "{}: Input should be a valid integer, unable to parse string as an integer, got {}",
@@ -100,6 +105,8 @@ def shown(module: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
             arguments = node.args[:1] if name in ("say", "confirm", "filled") else node.args
         elif (name in ERRORS and not module.startswith(FOR_MODELS)) or name == "Column":
             arguments = node.args[:1]
+        elif name == "line" and module.startswith("web/"):
+            arguments = node.args[1:2]
         elif name == "fields":
             arguments = [pair.elts[0] for pair in node.args if isinstance(pair, ast.Tuple)]
         for argument in arguments:
@@ -172,11 +179,22 @@ def named() -> set[str]:
     names |= {"ready", "failing", "quarantined", "true", "false", "failed", "skipped", "unconfirmed"}
     names |= {f"{{number}} {unit} ago" for unit in ("y", "mo", "d", "h", "min")}
     names |= {*counts.KINDS.values(), *counts.WORDS.values()}
+    names |= {form.title for form in FORMATS} - {"Markdown"}
     return names | {place[1] for place in PLACES}
 
 
 def test_each_text_of_a_page_and_each_name_of_a_kind_has_its_chinese() -> None:
     assert (of_templates() | named()) - catalogue.entries().keys() == set()
+
+
+def secrets() -> set[str]:
+    """The kinds of secrets that are refused."""
+    formats = (*secret_formats._PREFIXED, *secret_formats._SHAPED)
+    return {kind for kind, *_ in formats} | {"a key or token", "a password"}
+
+
+def test_each_kind_of_secret_has_its_chinese() -> None:
+    assert {kind for kind in secrets() if not has_han(catalogue.chinese(kind))} == set()
 
 
 def parts(text: str) -> Iterator[str]:
@@ -200,7 +218,8 @@ def of_code() -> set[str]:
 
 
 def test_nothing_is_in_the_catalogue_that_nothing_shows() -> None:
-    used = of_code() | named() | helps() | set(WORDS.values()) | OF_CLICK | OF_PYDANTIC
+    used = of_code() | named() | helps() | set(WORDS.values()) | OF_CLICK | OF_PYDANTIC | OF_TRIGGERS
+    used |= {re.sub(r"^(an?) .+ (\w+)$", r"\1 {} \2", kind) for kind in secrets()}
     pages = "\n".join(path.read_text(encoding="utf-8") for path in TEMPLATES)
     assert {text for text in catalogue.entries().keys() - used if f"'{text}'" not in pages} == set()
 
@@ -227,5 +246,5 @@ def test_a_value_of_the_person_stays_as_it_is() -> None:
 
 
 def test_a_value_that_is_a_word_or_a_sentence_of_ours_is_chinese_too() -> None:
-    assert catalogue.chinese("No turn 7, so nothing was deleted.") == "没有对话轮次 7，因此没有删除。"
+    assert catalogue.chinese("No turn 7, so nothing was deleted.") == "找不到对话轮次 7，未删除任何内容。"
     assert catalogue.chinese("'x' is unknown. There are: a, b.") == "'x' 无法识别。可用的有：a, b。"

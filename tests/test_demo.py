@@ -127,7 +127,7 @@ def test_the_story_is_chinese_for_who_reads_chinese(run_demo: Demo) -> None:
     assert "Current task: 把退款任务迁到新队列。" in parts["新会话接着上次的进度"]
     assert "→ Reminder (聊到 Okafor 订单时): 问清交货日期" in parts["聊到了，提醒就来"]
     assert "config.py:1 now reads `LEDGER_WORKERS = 12`" in parts["文件后来改了：提到它的记忆会说明"]
-    assert "→ 拒绝: " in parts["规则生效：禁止的事做不成，换个写法也不行"]
+    assert "→ 拒绝：规则 `" in parts["规则生效：禁止的事做不成，换个写法也不行"]
     assert parts["规则生效：禁止的事做不成，换个写法也不行"].endswith("→ 可以运行")
 
 

@@ -101,6 +101,7 @@ async def test_each_call_and_command_of_a_page_does_what_is_shown(
         "TZ": "UTC",
         "COLUMNS": "100",
         "NO_COLOR": "1",
+        **({"LANG": "zh_CN.UTF-8"} if page == CHINESE else {}),
     }
     if "hook UserPromptSubmit" in page.read_text(encoding="utf-8"):
         env |= {"MEMORY_SERVER_ENGINE": "auto", "MEMORY_SERVER_ENGINE_IDLE": "10"}
@@ -395,7 +396,9 @@ def test_both_readmes_have_the_same_examples_and_commands() -> None:
 
 
 def _uncommented(fence: Fence) -> str:
-    """Comments are translated."""
+    """Comments are translated, and in a console what is stored and printed."""
+    if fence.kind == "console":
+        return "\n".join(line.partition('"')[0] for line in fence.text.splitlines() if line.startswith("$ "))
     return re.sub(r" *#.*", "", fence.text) if fence.kind == "bash" else fence.text
 
 

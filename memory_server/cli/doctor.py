@@ -28,7 +28,7 @@ _FIXED = "fixed"
 _AS_IT_IS = ("project", "tools", "embedder", "re-ranker")
 """Lines that hold names alone."""
 
-_TO_ERASE = "some bytes are left; a running server or `memory-server compact` overwrites them"
+_TO_ERASE = "some bytes are left: a running server or `memory-server compact` overwrites them"
 
 
 @verb(

@@ -7,6 +7,7 @@ from memory_server.cli.handles import memory_of
 from memory_server.cli.install.clients import CLIENTS
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import verb
+from memory_server.cli.terminal import translated
 from memory_server.domain import handles
 from memory_server.domain.edge import Edge, Relation
 from memory_server.domain.memory import MemoryId
@@ -52,7 +53,7 @@ def connect_command(
         written = services.graph.end(edge) if ends else services.graph.connect(edge, caller(settings))
     if output.answered(written):
         return
-    named = f"m{edge.source} {edge.relation.value} m{edge.target}"
+    named = f"m{edge.source} {translated(edge.relation.value)} m{edge.target}"
     output.say(f"{named} holds no longer." if ends else f"{named}: connected.")
 
 

@@ -20,6 +20,7 @@ from memory_server.cli.opened import caller, erased, opened
 from memory_server.cli.output import Column
 from memory_server.cli.program import verb
 from memory_server.cli.show import shown
+from memory_server.cli.terminal import bracketed, translated
 from memory_server.domain.caller import Caller
 from memory_server.domain.choice import Choice
 from memory_server.domain.handles import Handle
@@ -179,7 +180,7 @@ def _list(services: "Services", handles: Sequence[Handle], by: Caller) -> None:
         try:
             rows.append((handle, _text(shown(services, handle, by))))
         except NotFound as error:
-            rows.append((handle, f"({error})"))
+            rows.append((handle, bracketed(translated(str(error))).strip()))
     _table(rows)
 
 
@@ -194,7 +195,11 @@ def _text(item: Shown) -> str:
         case Turn():
             return item.summary
         case ShownFact():
-            return output.shown_value(item.fact.value) if item.fact else "(no value now)"
+            return (
+                output.shown_value(item.fact.value)
+                if item.fact
+                else bracketed(translated("no value now")).strip()
+            )
         case ShownTrigger():
             return item.trigger.memory.prompt
         case ShortTermMemory():

@@ -95,7 +95,7 @@ def failed(*texts: str, code: int = 1) -> int:
 
 def complain(text: str) -> None:
     """Tell on standard error what went wrong."""
-    print(f"memory-server: {visible(translated(text))}", file=terminal.err())
+    print(f"memory-server{terminal.colon()}{visible(translated(text))}", file=terminal.err())
 
 
 class _Formatter(logging.Formatter):

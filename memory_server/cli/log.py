@@ -10,6 +10,7 @@ from memory_server.cli.handles import HandleType
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
+from memory_server.cli.terminal import is_chinese, translated
 from memory_server.domain.caller import Caller
 from memory_server.domain.change import Change, ChangeFilter, Kind
 from memory_server.domain.handles import Handle
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
 COLUMNS: Columns[Change] = (
     Column("undo", lambda change: change.id or "", "yellow"),
     Column("when", lambda change: output.moment(change.at), "dim"),
-    Column("by", lambda change: change.by or "hand", "green"),
-    Column("did", lambda change: change.action.value),
+    Column("by", lambda change: change.by or translated("hand"), "green"),
+    Column("did", lambda change: translated(change.action.value)),
     Column("id", lambda change: change.handle, "cyan"),
-    Column("text", lambda change: change.text, fills=True),
+    Column("text", lambda change: _text(change), fills=True),
 )
 
 
@@ -85,4 +86,13 @@ def _line_of(services: "Services", event: Handle, by: Caller) -> str:
     changes = services.changes.select(ChangeFilter(kind=event.kind, item=event.id), 1, by).changes
     if not changes:
         raise NotFound(f"There is no {event.kind.value} {event}.", Mend.LIST_CHANGES)
-    return changes[0].text
+    return _text(changes[0])
+
+
+def _text(change: Change) -> str:
+    """Return the text of a change; the counts of an import are in the language of the person."""
+    if change.kind not in (Kind.IMPORT, Kind.FORGETTING) or not is_chinese():
+        return change.text
+    from memory_server.cli import summary  # what imports, which the others do without
+
+    return summary.in_chinese(change.text)

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 import click
 from pydantic import TypeAdapter, ValidationError
 
+from memory_server.cli import output
+from memory_server.cli.terminal import colon, translated
 from memory_server.domain import moment
 from memory_server.domain.memory import Filter, MemoryType
 from memory_server.language import when
@@ -67,7 +69,7 @@ class MomentType(click.ParamType[str]):
             now = clock().astimezone().replace(tzinfo=None)
             read = when.moment(text, self._use, now, month_first=is_month_first())
             if read is not None:
-                click.echo(f"{text!r} was read as {read.reading}.", err=True)
+                output.note(f"{text!r} was read as {read.reading}.")
                 return moment.timestamp(read.local.astimezone())
         forms = "next Friday, November 3" if self._use is Use.STARTS else "yesterday, last week, November 3"
         return self.fail(
@@ -200,5 +202,6 @@ def checked(kind: Any, value: object, name: str) -> Any:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         words, limits = _WRONG.get(first["type"]), first.get("ctx", {})
-        wrong = words.format(**limits) if words else first["msg"].removeprefix("Value error, ")
-        raise click.BadParameter(f"{name}: {wrong}", click.get_current_context(silent=True)) from error
+        wrong = translated(words).format(**limits) if words else first["msg"].removeprefix("Value error, ")
+        message = f"{translated(name)}{colon()}{wrong}"
+        raise click.BadParameter(message, click.get_current_context(silent=True)) from error

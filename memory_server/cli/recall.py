@@ -1,5 +1,7 @@
 """`memory-server recall`: one question to everything that is stored."""
 
+import re
+
 import click
 
 from memory_server.cli import options, output, terminal
@@ -10,6 +12,9 @@ from memory_server.domain.recall import Recallable
 from memory_server.mcp.tools.fields import QueryText
 from memory_server.services.recall import RecallWish
 from memory_server.settings import Settings
+
+_WAS = re.compile(r" \(was: (.*)\)(?= (?:\(project .*\) )?\[)")
+"""What a memory said before, in a line of an answer."""
 
 KINDS = [kind.value for kind in Recallable if kind is not Recallable.WOKEN]
 
@@ -56,8 +61,8 @@ def recall_command(
         RecallAnswer(answer.text, answer.items, answer.tokens, answer.left_out, result.note, worse)
     ):
         return
-    output.say_text(answer.text)
+    output.say_text(_WAS.sub(r"（原为：\1）", answer.text) if terminal.is_chinese() else answer.text)
     if answer.left_out:
-        left = ", ".join(f"{number} {kind}" for kind, number in answer.left_out.items())
+        left = ", ".join(f"{number} {terminal.translated(kind)}" for kind, number in answer.left_out.items())
         output.note(f"Left out: {left}. --max-tokens makes room.")
     output.note(result.note, worse)

@@ -9,7 +9,7 @@ from memory_server.cli.answers import RuleLogAnswer, RulesAnswer, RulingAnswer
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns, say_text
 from memory_server.cli.program import verb
-from memory_server.cli.terminal import filled, translated
+from memory_server.cli.terminal import colon, condition, filled, translated
 from memory_server.domain import plain_rules, sight
 from memory_server.domain.caller import Caller
 from memory_server.domain.effect import Effect, RuleDraft
@@ -25,21 +25,27 @@ if TYPE_CHECKING:
 
 ACTIONS = ("list", "add", "confirm", "off", "on", "log", "try")
 
+_SWITCHED = {
+    "on": "`{name}` is on.",
+    "off": "`{name}` is off.",
+    "unconfirmed": "`{name}` is unconfirmed.",
+}
+
 COLUMNS: Columns[ListedRule] = (
     Column("name", lambda line: line.rule.name, "cyan"),
-    Column("effect", lambda line: line.rule.effect, "yellow"),
-    Column("state", lambda line: line.rule.state, "green"),
+    Column("effect", lambda line: translated(line.rule.effect), "yellow"),
+    Column("state", lambda line: translated(line.rule.state), "green"),
     Column("held", lambda line: line.counts.hits, right=True),
     Column("overruled", lambda line: line.counts.overruled, right=True),
     Column("last", lambda line: output.moment(line.counts.last), "dim"),
-    Column("holds", lambda line: line.words, fills=True),
+    Column("holds", lambda line: condition(line.words), fills=True),
 )
 
 OF_LOG: Columns[RuleHit] = (
     Column("when", lambda hit: output.moment(hit.at), "dim"),
     Column("rule", lambda hit: hit.name, "cyan"),
-    Column("effect", lambda hit: hit.effect, "yellow"),
-    Column("overruled", lambda hit: "yes" if hit.overruled_at else ""),
+    Column("effect", lambda hit: translated(hit.effect), "yellow"),
+    Column("overruled", lambda hit: translated("yes") if hit.overruled_at else ""),
     Column("client", lambda hit: hit.client, "dim"),
     Column("act", lambda hit: hit.act, fills=True),
 )
@@ -103,13 +109,12 @@ def rules_command(
             case "confirm":
                 rule = services.rules.confirm(text, by)
                 if not _answered(services, rule, by):
-                    output.say(
-                        f"`{rule.name}` holds from now on: {rule.effect}, {services.rules.words(rule)}."
-                    )
+                    acts = condition(services.rules.words(rule))
+                    output.say(f"`{rule.name}` holds from now on: {rule.effect}, {acts}.")
             case _:
                 rule = services.rules.switch(text, action == "off", by)
                 if not _answered(services, rule, by):
-                    say_text(filled("`{name}` is {state}.", name=rule.name, state=translated(rule.state)))
+                    say_text(filled(_SWITCHED[rule.state], name=rule.name))
 
 
 def _answered(services: "Services", rule: Rule, by: Caller) -> bool:
@@ -145,7 +150,8 @@ def _try(services: "Services", text: str, by: Caller) -> None:
     if output.answered(RulingAnswer(ruling.effect, ruling.text)):
         return
     if ruling.effect:
-        say_text(f"{translated(ruling.effect)}: {ruling.text}")
+        reasons = "\n".join(map(translated, ruling.text.splitlines()))
+        say_text(f"{translated(ruling.effect)}{colon()}{reasons}")
     else:
         output.say("No rule holds this act.")
 
@@ -154,7 +160,8 @@ def _add(services: "Services", plain: PlainRule, by: Caller) -> None:
     draft = LongTermDraft(plain.name, plain.reason, plain.trigger, None, rule=plain.draft)
     stored = services.rules.add(draft, None, by)
     if not _answered(services, stored.rule, by):
-        say_text(f"`{stored.rule.name}`: {translated(stored.rule.effect)}, {stored.words}.")
+        effect, words = translated(stored.rule.effect), condition(stored.words)
+        output.say(f"`{stored.rule.name}`: {effect}, {words}.")
     output.note(*stored.checked.warnings)
 
 

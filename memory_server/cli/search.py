@@ -9,6 +9,7 @@ from memory_server.cli.answers import SearchAnswer
 from memory_server.cli.opened import caller, embedding
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
+from memory_server.cli.terminal import bracketed, filled, is_chinese
 from memory_server.domain.memory import Memory
 from memory_server.domain.ranking import Hit
 from memory_server.settings import Settings
@@ -27,7 +28,7 @@ COLUMNS: Columns[Hit] = (
 
 
 def _now(hit: Hit) -> str:
-    return f" ({hit.remark})" if hit.remark else ""
+    return bracketed(hit.remark) if hit.remark else ""
 
 
 @verb(
@@ -71,4 +72,6 @@ def search_command(
 
 
 def _mark(memory: Memory) -> str:
-    return f"(superseded by m{memory.superseded_by}) " if memory.superseded_by else ""
+    newer = memory.superseded_by
+    remark = bracketed(filled("superseded by m{id}", id=newer)) if newer else ""
+    return remark if is_chinese() or not remark else f"{remark.lstrip()} "

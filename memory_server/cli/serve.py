@@ -39,11 +39,13 @@ def serve(settings: Settings, front: Front | None = None) -> None:
         serve_http(settings)
         return
     if sys.stdin.isatty():
-        print(
+        from memory_server.cli.terminal import translated
+
+        line = translated(
             "memory-server: a memory for AI assistants, which start it themselves. "
-            "To connect one, type: memory-server install CLIENT",
-            file=sys.stderr,
+            "To connect one, type: memory-server install CLIENT"
         )
+        print(line, file=sys.stderr)
     listed.chosen(settings)
     sessions = Sessions(settings)
     if front is None:

@@ -19,7 +19,7 @@ from memory_server.cli.answers import (
 from memory_server.cli.handles import HandleType
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import verb
-from memory_server.cli.terminal import filled, translated
+from memory_server.cli.terminal import colon, filled, translated
 from memory_server.domain.caller import Caller, Person
 from memory_server.domain.change import Change, ChangeAction, ChangeFilter, Kind
 from memory_server.domain.fact import FactChange
@@ -184,7 +184,9 @@ def _print_trigger(item: ShownTrigger) -> None:
         ("cooldown", filled("{number} minutes", number=memory.cooldown) if memory.cooldown else None),
         ("stored", output.moment(memory.created_at)),
     )
-    _section("Wakes", [f"{output.moment(wake.at)}  {wake.client or '-'}: {wake.why}" for wake in item.wakes])
+    _section(
+        "Wakes", [f"{output.moment(wake.at)}  {wake.client or '-'}{colon()}{wake.why}" for wake in item.wakes]
+    )
     _section("History", map(_step, item.history))
 
 
@@ -205,16 +207,17 @@ def _section(title: str, lines: Iterable[str]) -> None:
 
 def _edge(id: MemoryId, named: NamedEdge) -> str:
     edge = named.edge
-    relation = edge.relation.replace("_", " ")
+    relation = translated(edge.relation.value).replace("_", " ")
     end = f"m{edge.other_end(id)}"
-    sentence = f"{relation} {end}" if edge.source == id else f"{end} {relation} this"
-    return f"{sentence}: {named.other_text}"
+    if edge.source == id:
+        return f"{relation} {end}{colon()}{named.other_text}"
+    return filled("{end} {relation} this", end=end, relation=relation) + colon() + named.other_text
 
 
 def _version(change: FactChange) -> str:
     by = _who(change.changed_by, None)
     step = filled("{action} by {who}", action=translated(change.action), who=by)
-    return f"{output.moment(change.changed_at)}  {step}: {output.shown_value(change.value)}"
+    return f"{output.moment(change.changed_at)}  {step}{colon()}{output.shown_value(change.value)}"
 
 
 def _step(change: Change) -> str:

@@ -1,18 +1,26 @@
 """Sums up an import or a merge, for people and as JSON."""
 
+import re
 from collections.abc import Mapping
 
 from memory_server.cli import output
 from memory_server.cli.done import ImportAnswer, ImportedPath, RefusedItem
-from memory_server.cli.terminal import filled, translated
+from memory_server.cli.terminal import bracketed, colon, filled, is_chinese, translated
+from memory_server.language.catalogue import word
 from memory_server.language.text import visible
-from memory_server.transfer.counts import KINDS, of_kind
+from memory_server.transfer.counts import KINDS, WORDS, of_kind
 from memory_server.transfer.importing import Imported
 from memory_server.transfer.taking import kept
 from memory_server.transfer.taking.run import Outcome
 
 SHOWN = 20
 """Lines of each list for people; `--json` has all."""
+
+_UNDONE = " (undone)"
+_KINDS, _FATES = "|".join(KINDS.values()), "|".join(WORDS.values())
+_AND = re.compile(rf"(?:(; )(?=(?:{_KINDS}): )|, (?=(?:{_FATES}) \d))")
+_KIND = re.compile(rf"(?<![^\s；])({_KINDS}): (?=(?:{_FATES}) \d)")
+_FATE = re.compile(rf"(?<![^：、])({_FATES})(?= \d)")
 
 
 def answer(parts: list[tuple[str, str, Imported]], dry_run: bool) -> ImportAnswer:
@@ -41,7 +49,7 @@ def _path(path: str, form: str, done: Imported, dry_run: bool) -> ImportedPath:
 def told(path: str, form: str, done: Imported, dry_run: bool) -> str:
     """The same in lines."""
     lines = [
-        f"{path} ({translated(form)})"
+        f"{path}{bracketed(translated(form))}"
         + (translated(": would do this, nothing was written") if dry_run else "")
     ]
     for kind in filter(done.counts.__contains__, KINDS):
@@ -71,7 +79,7 @@ def _rule(name: str, state: str) -> str:
                 "`{name}` came without its effect, so it does nothing; `memory-server rules add` makes a rule",
                 name=name,
             )
-    return f"`{name}`: {translated(state)}"
+    return f"`{name}`{colon()}{translated(state)}"
 
 
 def _list(title: str, items: list[str]) -> list[str]:
@@ -79,9 +87,17 @@ def _list(title: str, items: list[str]) -> list[str]:
         return []
     left = translated(f"and {len(items) - SHOWN:,} more; --json lists all")
     more = [f"    {left}"] if len(items) > SHOWN else []
-    return [f"  {translated(title)}:", *(f"    {item}" for item in items[:SHOWN]), *more]
+    return [f"  {translated(title)}{colon().rstrip()}", *(f"    {item}" for item in items[:SHOWN]), *more]
 
 
 def _of_kind(kind: str, counts: Mapping[Outcome, int]) -> str:
     """Return `memories: added 12, updated 1`, in the language of the person."""
-    return of_kind(kind, counts, translated)
+    line = of_kind(kind, counts)
+    return in_chinese(line) if is_chinese() else line
+
+
+def in_chinese(line: str) -> str:
+    """Return the counts of a line such as `memories: added 12, updated 1; edges: added 3` in Chinese."""
+    line = _AND.sub(lambda match: "；" if match[1] else "、", line)
+    line = _FATE.sub(lambda match: word(match[1]), _KIND.sub(lambda match: f"{word(match[1])}：", line))
+    return line.removesuffix(_UNDONE) + word(_UNDONE) if line.endswith(_UNDONE) else line

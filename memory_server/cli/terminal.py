@@ -93,6 +93,21 @@ def translated(text: str) -> str:
     return catalogue.chinese(text) if text and is_chinese() else text
 
 
+def colon() -> str:
+    """Return the colon before a value."""
+    return "：" if is_chinese() else ": "
+
+
+def bracketed(text: str) -> str:
+    """Return a remark in brackets, which stands behind something."""
+    return f"（{text}）" if is_chinese() else f" ({text})"
+
+
+def condition(words: str) -> str:
+    """Return the condition of a rule in the language of the person."""
+    return catalogue.condition(words) if is_chinese() else words
+
+
 def filled(text: str, /, **values: object) -> str:
     """Return a text in the language of the person, with its values: for a text that has few letters of its own."""
     return (catalogue.word(text) if is_chinese() else text).format(**values)

@@ -20,9 +20,9 @@ COLUMNS: Columns[StatedToken] = (
     Column("id", lambda line: line.token.id, "cyan"),
     Column("name", lambda line: line.token.name, "green"),
     Column("token", lambda line: f"{line.token.prefix}…", "dim"),
-    Column("projects", lambda line: _projects(line.token)),
-    Column("may", lambda line: _may(line.token)),
-    Column("state", lambda line: line.state.value, "yellow"),
+    Column("projects", lambda line: translated(_projects(line.token))),
+    Column("may", lambda line: translated(_may(line.token))),
+    Column("state", lambda line: translated(line.state.value), "yellow"),
     Column("expires", lambda line: output.moment(line.token.expires_at) or "-", "dim"),
     Column("last used", lambda line: line.token.last_used or "-", "dim"),
 )

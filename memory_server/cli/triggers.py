@@ -7,12 +7,13 @@ from memory_server.cli.answers import StatedTrigger, TriggersAnswer
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
+from memory_server.cli.terminal import translated
 from memory_server.domain.long_term import Order
 from memory_server.settings import Settings
 
 COLUMNS: Columns[StatedTrigger] = (
     Column("name", lambda line: f"w:{line.memory.name}", "cyan"),
-    Column("state", lambda line: line.state, "green"),
+    Column("state", lambda line: translated(line.state), "green"),
     Column("woken", lambda line: line.memory.fired_count, right=True),
     Column("last", lambda line: output.moment(line.memory.fired_at), "dim"),
     Column("prompt", lambda line: line.memory.prompt, fills=True),

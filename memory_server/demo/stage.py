@@ -123,8 +123,11 @@ def held(db: Path, settings: Settings, rule: str, commands: Sequence[str]) -> li
             rulings = [services.rules.looked(sight.of_text(command), person) for command in commands]
     finally:
         services.close()
+    colon = "：" if flags.language(flags.HERE) == "zh" else ": "
     return [
-        f"{translated(ruling.effect)}: {ruling.text}" if ruling.effect else translated("it runs")
+        f"{translated(ruling.effect)}{colon}{translated(ruling.text)}"
+        if ruling.effect
+        else translated("it runs")
         for ruling in rulings
     ]
 

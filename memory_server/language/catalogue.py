@@ -1,7 +1,7 @@
 """The Chinese of what people read, on a terminal and on the pages: one catalogue, `chinese.json`, by the English text.
 
 `{}` in the English stands for a value of any length, and `{0}` in the Chinese for the first of these; `{0w}` where that
-is a word of ours. A name in braces is filled in afterwards, by the code that has the value.
+is a text of ours. A name in braces is filled in afterwards, by the code that has the value.
 """
 
 import json
@@ -13,6 +13,7 @@ from pathlib import Path
 FILE = Path(__file__).with_name("chinese.json")
 
 _PLACE = re.compile(r"\{(\d)(w?)\}")
+_OR = re.compile(r", or (?=a command that runs |an act that |an act for which )")
 
 
 def chinese(text: str) -> str:
@@ -25,6 +26,11 @@ def chinese(text: str) -> str:
 def word(text: str) -> str:
     """Return a text without values in Chinese; as it is, where it is none of ours."""
     return entries().get(text, text)
+
+
+def condition(words: str) -> str:
+    """Return the condition of a rule, as `domain.rules` words it, in Chinese."""
+    return "；或".join(chinese(part).replace("` or `", "` 或 `") for part in _OR.split(words))
 
 
 @cache
@@ -50,7 +56,7 @@ def _value(text: str) -> str:
 def _filled(words: str, values: Sequence[str]) -> str:
     def value(place: re.Match[str]) -> str:
         text = values[int(place[1])]
-        return word(text) if place[2] else text
+        return chinese(text) if place[2] else text
 
     return _PLACE.sub(value, words)
 

@@ -156,7 +156,9 @@ class RuleService:
                 "A rule has examples: at least one act that it holds, and one that it lets through."
             )
         wrong = [
-            f"`{text}` should be {'held, but is let through' if expected else 'let through, but is held'}"
+            f"`{text}` should be held, but is let through"
+            if expected
+            else f"`{text}` should be let through, but is held"
             for texts, expected in ((rule.holds, True), (rule.passes, False))
             for text in texts
             if self.tried(trigger, text) is not expected

@@ -1,7 +1,7 @@
 """The words for how many records of which kind met which fate."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from memory_server.transfer.taking.run import Outcome
 
@@ -38,10 +38,10 @@ CHANGING = (Outcome.ADDED, Outcome.UPDATED, Outcome.ENDED, Outcome.DUPLICATE)
 """The fates of what an event undoes."""
 
 
-def of_kind(kind: str, counts: Mapping[Outcome, int], in_words: Callable[[str], str] = str) -> str:
-    """Return `memories: added 12, updated 1`, each word as `in_words` says it."""
-    words = (f"{in_words(word)} {counts[outcome]:,}" for outcome, word in WORDS.items() if counts[outcome])
-    return f"{in_words(KINDS[kind])}: {', '.join(words)}"
+def of_kind(kind: str, counts: Mapping[Outcome, int]) -> str:
+    """Return `memories: added 12, updated 1`."""
+    words = (f"{word} {counts[outcome]:,}" for outcome, word in WORDS.items() if counts[outcome])
+    return f"{KINDS[kind]}: {', '.join(words)}"
 
 
 def of_event(counts: Mapping[str, Counter[Outcome]]) -> str:

@@ -7,12 +7,12 @@ from urllib.parse import parse_qs, quote
 
 import anyio
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memory_server.web.gate import SECRET, Guarded, is_own
 from memory_server.web.site import STATIC_FILES
-from memory_server.web.view import language_of, of_this_site, templates, translated
+from memory_server.web.view import language_of, line, of_this_site, templates, translated
 
 COOKIE = "memory_person"
 
@@ -95,7 +95,7 @@ class BrowserDoor:
         if request.method != "POST":
             return self._form(request, request.query_params.get("back", "/"))
         if not is_own(request.headers):
-            return PlainTextResponse("The request came from another site.\n", 403)
+            return line(request, "The request came from another site.", 403)
         fields = await _fields(request)
         token, back = fields.get("token", "").strip(), of_this_site(fields.get("back", "/"))
         if not (token.isascii() and token.isprintable() and token and await self._is_valid(token)):
@@ -115,7 +115,7 @@ class BrowserDoor:
 
     def _leave(self, request: Request) -> Response:
         if not is_own(request.headers):
-            return PlainTextResponse("The request came from another site.\n", 403)
+            return line(request, "The request came from another site.", 403)
         self._tokens.pop(request.cookies.get(COOKIE, ""), None)
         response = RedirectResponse("/enter", 303)
         response.delete_cookie(COOKIE, path="/")
@@ -146,4 +146,4 @@ def _sent_to_the_form(request: Request) -> Response:
     if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
         path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         return RedirectResponse(f"/enter?back={quote(path, safe='')}", 303)
-    return PlainTextResponse("Sign in first.\n", 401)
+    return line(request, "Sign in first.", 401)

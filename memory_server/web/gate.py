@@ -6,8 +6,10 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from memory_server.web.view import line
 
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -26,7 +28,7 @@ SECRET = 32
 
 NOT_YOURS = (
     "This address has been used, or belongs to another browser. "
-    "Start `memory-server view` again: it prints a new one.\n"
+    "Start `memory-server view` again: it prints a new one."
 )
 
 
@@ -59,7 +61,7 @@ class Guarded:
         headers = Headers(scope=scope)
         app: ASGIApp = self._app
         if scope["method"] not in ("GET", "HEAD") and not is_own(headers):
-            app = PlainTextResponse("The request came from another site. Nothing was changed.\n", 403)
+            app = line(Request(scope), "The request came from another site. Nothing was changed.", 403)
         await app(scope, receive, send_guarded)
 
 
@@ -92,7 +94,7 @@ class Gate:
     def _answer(self, request: Request) -> ASGIApp:
         host = request.headers.get("host", "")
         if host not in {f"{name}:{self.port}" for name in ("127.0.0.1", "localhost", "[::1]")}:
-            return PlainTextResponse("This is not the address that `memory-server view` printed.\n", 421)
+            return line(request, "This is not the address that `memory-server view` printed.", 421)
         if _same(request.cookies.get(self.cookie, ""), self.key):
             return self.app if "token" not in request.query_params else RedirectResponse("/", 303)
         if not self.used and _same(request.query_params.get("token", ""), self.token):
@@ -102,7 +104,7 @@ class Gate:
             response: Response = HTMLResponse(onward("/")) if led else RedirectResponse("/", 303)
             response.set_cookie(self.cookie, self.key, path="/", httponly=True, samesite="strict")
             return response
-        return PlainTextResponse(NOT_YOURS, 403)
+        return line(request, NOT_YOURS, 403)
 
 
 def _same(text: str, right: str) -> bool:

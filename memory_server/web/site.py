@@ -10,6 +10,7 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
@@ -37,7 +38,7 @@ from memory_server.web.pages import (
     timeline,
     triggers,
 )
-from memory_server.web.view import LANGUAGES, Desk, Visit, language_of, of_this_site
+from memory_server.web.view import LANGUAGES, Desk, Visit, language_of, line, of_this_site
 
 STATIC = Path(__file__).with_name("static")
 
@@ -131,10 +132,12 @@ def site(
             return Response(status_code=400)  # nobody reads it
         sent = visit(request, form)
         if not sent.writes and page not in TRIES.values():
-            return PlainTextResponse("These pages are read-only. Nothing was changed.\n", 403)
+            return line(request, "These pages are read-only. Nothing was changed.", 403)
         if not hmac.compare_digest(form.get("csrf", "").encode(), sent.csrf.encode()):
-            return PlainTextResponse(
-                "The form is out of date. Nothing was changed. Reload the page, then send it again.\n", 403
+            return line(
+                request,
+                "The form is out of date. Nothing was changed. Reload the page, then send it again.",
+                403,
             )
         return await run_in_threadpool(_answered, desk, sent, page)
 
@@ -143,7 +146,21 @@ def site(
         *(Route(path, _endpoint(write, page), methods=["POST"]) for path, page in (WRITES | TRIES).items()),
         STATIC_FILES,
     ]
-    return Starlette(routes=routes, middleware=[Middleware(Guarded)])
+    return Starlette(
+        routes=routes,
+        middleware=[Middleware(Guarded)],
+        exception_handlers={404: _not_found, 405: _not_sent_so},
+    )
+
+
+async def _not_found(request: Request, _: Exception) -> Response:
+    return line(request, "There is no such page.", 404)
+
+
+async def _not_sent_so(request: Request, error: Exception) -> Response:
+    answer = line(request, "This page does not take such a request.", 405)
+    answer.headers.update(error.headers or {} if isinstance(error, HTTPException) else {})
+    return answer
 
 
 def _lines(fields: FormData) -> dict[str, str]:

@@ -15,7 +15,7 @@ from jinja2.ext import Extension
 from markupsafe import Markup
 from starlette.datastructures import URL
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
 from memory_server.app import Services
 from memory_server.domain.caller import Caller
@@ -98,6 +98,7 @@ class Desk:
         """A page from a template, with `t` for words and `ago` for moments in the language of the visit."""
         page = self.templates.get_template(f"{name}.html").render(
             t=lambda text, **parameters: translated(text, visit.language).format(**parameters),
+            condition=catalogue.condition if visit.language == "zh" else str,
             ago=lambda at: ago(at, visit.language), page=name, visit=visit, writes=visit.writes,
             csrf=Markup('<input type="hidden" name="csrf" value="{}">').format(visit.csrf),
             stamp=self.services.database.stamp(), done=visit.get("done"), undo=visit.get("undo"),
@@ -177,6 +178,12 @@ def translated(text: str, language: str) -> str:
     if language == "zh":
         return catalogue.word(text)
     return text.replace("_", " ") if text.isidentifier() else text
+
+
+def line(request: Request, text: str, status: int) -> Response:
+    """Answer with one line in the language of the browser."""
+    words = catalogue.chinese(text) if language_of(request) == "zh" else text
+    return PlainTextResponse(f"{words}\n", status, {"vary": "Accept-Language, Cookie"})
 
 
 def given_moment(text: str, later: int = 0) -> datetime:

@@ -1,12 +1,16 @@
 """With a Chinese locale help, messages and titles are Chinese."""
 
+from pathlib import Path
+
 import pytest
 
 from memory_server import flags
-from memory_server.cli import terminal
+from memory_server.cli import summary, terminal
+from memory_server.domain import rules
+from memory_server.language import catalogue
 from memory_server.language.lines import wrapped
 from memory_server.language.text import has_han, width
-from tests.cli.conftest import HARBOUR, Terminal
+from tests.cli.conftest import HARBOUR, RELEASE, Terminal
 from tests.test_catalogue import commands
 
 CHINESE = "zh_CN.UTF-8"
@@ -45,12 +49,64 @@ def test_messages_titles_and_errors_are_chinese_and_json_is_not(terminal: Termin
     assert terminal("forget", "1", LANG=CHINESE).out == "m1 已删除。\n"
     assert terminal("undo", "--last", "1", "--yes", LANG=CHINESE).err == "已撤销 1 项更改。\n"
     assert terminal("serch", code=2, LANG=CHINESE).err.splitlines()[-1] == (
-        "memory-server: 未知命令 'serch'。您是否想输入 `search`？"
+        "memory-server：未知命令 'serch'。您是否想输入 `search`？"
     )
     assert terminal("show", "99", code=1, LANG=CHINESE).err.endswith(
-        "`memory-server list` 和 `memory-server search` 显示编号。\n"
+        "编号可用 `memory-server list` 或 `memory-server search` 查看。\n"
     )
     assert terminal("list", "--json", LANG=CHINESE).json == terminal("list", "--json").json
+
+
+def test_what_is_refused_is_chinese_with_its_reason(terminal: Terminal) -> None:
+    def refused(*words: str, code: int = 2) -> str:
+        return terminal(*words, code=code, LANG=CHINESE).err.splitlines()[-1]
+
+    assert refused("add", "") == "memory-server：内容：不能为空。"
+    token = "ghp_" + "a1B2c3D4e5F6" * 3
+    assert "敏感信息（GitHub 令牌）" in refused("add", f"token {token}", code=1)
+    terminal("add", HARBOUR)
+    terminal("add", RELEASE)
+    terminal("forget", "2")
+    assert refused("forget", "99", code=1).startswith(
+        "memory-server：找不到记忆 99，未删除任何内容。编号可用 `memory"
+    )
+    assert "请加 --yes，或写出更改的编号。" in refused("undo")
+    assert refused("undo", "c99", code=1).startswith("memory-server：找不到更改 c99，或它已无法撤销。")
+    wrong = terminal("list", "--time-zone", "Mars/Base", code=2, LANG=CHINESE).err
+    assert wrong == "memory-server：time_zone：须为时区，例如 Asia/Shanghai，实为 'Mars/Base'\n"
+    assert "'昨天' 按 " in terminal("list", "--since", "昨天", LANG=CHINESE).err
+
+
+def test_remarks_and_columns_are_chinese(terminal: Terminal) -> None:
+    terminal("add", HARBOUR)
+    terminal("add", "The harbour opens at one", "--supersedes", "1")
+    assert "（已被 m2 取代）The harbour" in terminal("search", "harbour", LANG=CHINESE).out
+    assert f"  取代 m1：{HARBOUR}\n" in terminal("show", "2", LANG=CHINESE).out
+    assert "  m2 取代这条：The harbour" in terminal("show", "1", LANG=CHINESE).out
+    assert terminal("connect", "1", "solves", "2", LANG=CHINESE).out == "已建立关联：m1 解决 m2。\n"
+    assert {row[3] for row in terminal("log", LANG=CHINESE).rows} >= {"存入"}
+    terminal("forget", "1")
+    assert "（m1 已删除（d" in terminal("forget", "1", "--dry-run", LANG=CHINESE).out
+
+
+def test_the_counts_of_an_import_are_chinese(terminal: Terminal, ledger: Path) -> None:
+    (ledger / "notes.jsonl").write_text('{"content": "The quay is closed in May.", "type": "decision"}\n')
+    assert "记忆：新增 1\n" in terminal("import", "notes.jsonl", LANG=CHINESE).out
+    assert "记忆：新增 1" in terminal("log", LANG=CHINESE).out
+
+
+def test_the_counts_of_several_kinds_are_chinese() -> None:
+    assert summary.in_chinese(
+        "jsonl notes: memories: added 1,200, left out: secrets 1; edges: ended 3 (undone)"
+    ) == ("jsonl notes: 记忆：新增 1,200、略去：密钥 1；关联：已结束 3（已撤销）")
+
+
+def test_the_condition_of_a_rule_is_chinese() -> None:
+    words = rules.in_words(["runs(act, 'git push main', 'git push master')", "touches(act, 'migrations/**')"])
+    assert catalogue.condition(words) == (
+        "运行 `git push main` 或 `git push master` 的命令；或写入、移动或删除 `migrations/**` 的操作"
+    )
+    assert catalogue.chinese("Rule `x` (it runs git push main): no") == "规则 `x`（会运行 git push main）：no"
 
 
 @pytest.mark.parametrize(

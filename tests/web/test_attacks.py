@@ -65,6 +65,22 @@ def test_the_token_opens_once_and_leaves_the_address(own: View) -> None:
     assert ask(own, "/").status == 200
 
 
+def test_what_is_refused_is_told_in_the_language_of_the_browser(own: View) -> None:
+    def told(path: str, **headers: str) -> str:
+        connection = http.client.HTTPConnection("127.0.0.1", own.port, timeout=10)
+        connection.request("GET", path, headers={"Accept-Language": "zh-CN,zh;q=0.9", **headers})
+        text = connection.getresponse().read().decode()
+        connection.close()
+        return text
+
+    own.enter()
+    (cookie,) = own.state["cookies"]
+    mine = {"Cookie": f"{cookie['name']}={cookie['value']}"}
+    assert told(own.address.removeprefix(own.base)).startswith("此地址已用过，或属于另一个浏览器。")
+    assert told("/nowhere", **mine) == "没有这个页面。\n"
+    assert told("/undo", **mine) == "此页面不支持这种请求。\n"
+
+
 def test_the_command_line_of_the_browser_that_is_opened_holds_no_token(
     browser: Any, tmp_path: Path, user_folders: dict[str, str], store: str
 ) -> None:

@@ -50,7 +50,7 @@ def try_server(words: Sequence[str], variables: Mapping[str, str]) -> None:
         timer.cancel()
     if answer is None:
         lines = complaints.strip().splitlines() or [f"{words[0]} ended or was silent for {PATIENCE:.0f} s."]
-        raise Unavailable(lines[-1].removeprefix("memory-server: "))
+        raise Unavailable(lines[-1].removeprefix("memory-server").lstrip(":： "))
     if "error" in answer:
         raise Unavailable(answer["error"]["message"])
 
