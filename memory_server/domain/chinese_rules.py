@@ -264,13 +264,13 @@ class _Reading:
         return f"{path}/" if is_folder and path[-1] not in "/*" else path
 
     def _command(self, piece: str) -> str:
-        """Return the command that a piece names; '' where it names none, or more than that."""
+        """Return the command of a piece, its program without folders; '' where it names none, or more than that."""
         matched = self._matched(_COMMAND, piece)
         if matched is None:
             return ""
         _, command, is_quoted = matched
         is_safe = _COMMAND.match(command) and _SAFE.fullmatch(command) and not _NO_PROGRAM.fullmatch(command)
-        return command if is_safe and (is_quoted or _PROGRAM.match(command)) else ""
+        return re.sub(r"^\S*/", "", command) if is_safe and (is_quoted or _PROGRAM.match(command)) else ""
 
 
 def _is_reason(clause: str) -> bool:

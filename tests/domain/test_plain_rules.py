@@ -30,6 +30,8 @@ FORCE = "runs(act, 'git push --force', 'git push --force-with-lease')"
         ("禁止强推", FORCE),
         ("不要强制推送到 dev 分支", FORCE.replace("force'", "force dev'").replace("lease'", "lease dev'")),
         ("测试用 `make test`，不要直接跑 `pytest`", "runs(act, 'pytest')"),
+        ("不要运行 scripts/deploy.sh", "runs(act, 'deploy.sh')"),
+        ("不要执行 `./bin/db drop`", "runs(act, 'db drop')"),
         ("不要推送", "runs(act, 'git push')"),
         ("不要用 npm，改用 `pnpm`", "runs(act, 'npm')"),
         ("不要对 migrations 目录做任何修改", "touches(act, 'migrations/**')"),

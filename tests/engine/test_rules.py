@@ -105,6 +105,8 @@ async def test_a_rule_in_chinese_holds_what_it_says(server: Servers) -> None:
         assert decision(server, "cat secrets/key") == decision(server, "npm publish") == "deny"
         assert decision(server, "rm package.json") == "ask"
         assert decision(server, "cat package.json") is None
+        typed(server, "rules", "add", "不要运行 scripts/deploy.sh")
+        assert decision(server, "bash ./scripts/deploy.sh now") == "deny"
         words = ("rules", "add", "不要修改 src/ 以外的文件", "--db", server.given, "--embedder", "hashing")
         printed, code = terminal.typed(*words, env={**os.environ, **server.env}, folder=server.folder)
         assert (code, "names no act" in printed) == (1, True)
