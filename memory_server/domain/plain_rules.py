@@ -39,18 +39,22 @@ _RUN: Final = re.compile(
     r"|prisma|rails|npx|poetry|uv|brew|apt|apt-get|sudo|ansible-playbook|pulumi|vercel|netlify|fly|heroku|firebase|dropdb)\b[^,;.!?\n]{0,80})",
     re.IGNORECASE,
 )
+_STARTS: Final = re.compile(
+    r"\b(?:run|use|execute|call|invoke|type|start|launch)(?:ning)?\s+(?:the\s+)?(?:script\s+|file\s+)?$",
+    re.IGNORECASE,
+)
 _FILE: Final = (
     r"[`'\"]?((?:[\w@.*~-]+/)+[\w@.*-]*|\.[a-z][\w.*-]+|\*?[\w-]+\."
     r"(?:lock|json|ya?ml|toml|sql|env|pem|key|db|sqlite3?|py|ts|js|go|rs|md|txt|cfg|ini))[`'\"]?"
 )
 _WRITE: Final = re.compile(
-    r"\b(?:edit|touch|change|modify|write(?:\s+to)?|delete|remove|overwrite|rename|move|alter)\s+"
+    r"\b(?:(?:edit|touch|modify|alter)(?:ing)?|(?:chang|delet|remov|overwrit|renam|mov)(?:e|ing)|writ(?:e|ing)(?:\s+to)?)\s+"
     r"(?:the\s+|any\s+|(?:anything|files?)\s+(?:in|under|below)\s+|our\s+)*(?:(?:file|folder|directory)\s+)?"
     rf"{_FILE}",
     re.IGNORECASE,
 )
 _READ: Final = re.compile(
-    rf"\b(?:read|open|print|show|cat|look\s+(?:at|into))\s+(?:the\s+|my\s+|our\s+)*(?:file\s+)?{_FILE}",
+    rf"\b(?:(?:read|open|print|show)(?:ing)?|cat|look(?:ing)?\s+(?:at|into))\s+(?:the\s+contents?\s+of\s+|the\s+|my\s+|our\s+)*(?:file\s+)?{_FILE}",
     re.IGNORECASE,
 )
 _TAIL: Final = re.compile(
@@ -118,8 +122,9 @@ def _condition(sentence: str) -> Condition | None:
     command = quoted.group(1).strip() if quoted else _TAIL.sub("", match.group(1)).strip() if match else ""
     if _COMMAND.fullmatch(command) is None or "'" in command or "(" in command:
         return None
-    if "/" in command and " " not in command and re.fullmatch(_FILE, command):
-        return _names("touches", command)
+    if quoted and re.fullmatch(_FILE, command) and not _STARTS.search(sentence[: quoted.start()]):
+        return None  # a file of which nobody says what must not be done with it
+    command = re.sub(r"^\S*/", "", command)  # in whatever folder its program is
     return _runs((command,), command.replace("*", "x"), f"echo {command.replace('*', 'x')}")
 
 

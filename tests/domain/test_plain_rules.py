@@ -21,6 +21,9 @@ FORCE = "runs(act, 'git push --force', 'git push --force-with-lease')"
         ("ask me before you run terraform apply", "runs(act, 'terraform apply')"),
         ("don't touch migrations/", "touches(act, 'migrations/**')"),
         ("never read `.env`", "reads(act, '.env')"),
+        ("never print the contents of `.env`", "reads(act, '.env')"),
+        ("never run `scripts/deploy.sh`", "runs(act, 'deploy.sh')"),
+        ("avoid editing `migrations/`", "touches(act, 'migrations/**')"),
         ("never force-push", FORCE),
         ("nie auf main pushen", MAIN),
         ("不要读取 `.env`", "reads(act, '.env')"),
@@ -55,6 +58,7 @@ def test_chinese_sentences_have_their_effect_or_are_refused(sentence: str, effec
 @pytest.mark.parametrize(
     "sentence",
     [
+        "never commit `.env`",
         "不要使用 `.env`",
         "不要把 `.env` 提交到 git",
         "不要读 .env；secrets/ 同理",
