@@ -143,6 +143,11 @@ def is_chinese(sentence: str) -> bool:
     return has_han(sentence) and _MARKS.search(_QUOTED.sub("", sentence)) is not None
 
 
+def without_folder(command: str) -> str:
+    """Return a command without the folder of its program; '' where it is a folder alone."""
+    return re.sub(r"^\S*/", "", command)
+
+
 def read(sentence: str) -> ChineseRule | None:
     """Read a sentence; None where it states no act, or more than is understood."""
     if _HIDDEN.search(sentence):
@@ -270,7 +275,7 @@ class _Reading:
             return ""
         _, command, is_quoted = matched
         is_safe = _COMMAND.match(command) and _SAFE.fullmatch(command) and not _NO_PROGRAM.fullmatch(command)
-        return re.sub(r"^\S*/", "", command) if is_safe and (is_quoted or _PROGRAM.match(command)) else ""
+        return without_folder(command) if is_safe and (is_quoted or _PROGRAM.match(command)) else ""
 
 
 def _is_reason(clause: str) -> bool:

@@ -120,11 +120,11 @@ def _condition(sentence: str) -> Condition | None:
             return _names(function, path)
     match = _RUN.search(sentence)
     command = quoted.group(1).strip() if quoted else _TAIL.sub("", match.group(1)).strip() if match else ""
-    if _COMMAND.fullmatch(command) is None or "'" in command or "(" in command:
-        return None
     if quoted and re.fullmatch(_FILE, command) and not _STARTS.search(sentence[: quoted.start()]):
         return None  # a file of which nobody says what must not be done with it
-    command = re.sub(r"^\S*/", "", command)  # in whatever folder its program is
+    command = chinese_rules.without_folder(command)
+    if _COMMAND.fullmatch(command) is None or "'" in command or "(" in command:
+        return None
     return _runs((command,), command.replace("*", "x"), f"echo {command.replace('*', 'x')}")
 
 

@@ -59,6 +59,7 @@ def test_chinese_sentences_have_their_effect_or_are_refused(sentence: str, effec
     "sentence",
     [
         "never commit `.env`",
+        "never run `scripts/`",
         "不要使用 `.env`",
         "不要把 `.env` 提交到 git",
         "不要读 .env；secrets/ 同理",
