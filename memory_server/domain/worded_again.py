@@ -1,6 +1,6 @@
 """Finds the text from outside that another text probably says in other words: its rare words stand together there.
 
-A word is rare that few ordinary texts hold, and that stands in few places of what the session has heard.
+A rare word is one that few ordinary texts hold, and that stands in few places of what the session has heard.
 """
 
 from collections.abc import Sequence

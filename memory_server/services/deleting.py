@@ -45,7 +45,8 @@ def refuse_models(tx: Tx, memories: Sequence[int], caller: Caller) -> None:
     """Raise Conflict where somebody other than a person would change a rule that a person has confirmed."""
     if trust.is_person(caller.stamp):
         return
-    for name in tx.rules.confirmed(memories).values():
+    name = next(iter(tx.rules.confirmed(memories).values()), None)
+    if name is not None:
         raise Conflict(
             f"A person has confirmed the rule `{name}`: only a person changes it. Nothing was changed.",
             Hint(Mend.SWITCH_RULE, {"name": name}),

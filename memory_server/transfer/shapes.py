@@ -29,12 +29,17 @@ from memory_server.storage.json_text import plain
 
 Made = TypeVar("Made")
 
+
+def _texts(text: Any) -> tuple[str, ...]:
+    return tuple(map(str, plain(text, [])))
+
+
 _READ: Final[Mapping[str, Callable[[Any], Any]]] = {
     "metadata": lambda text: plain(text, {}),
     "effect": Effect,
-    "holds": lambda text: tuple(map(str, plain(text, []))),
+    "holds": _texts,
     "off": bool,
-    "passes": lambda text: tuple(map(str, plain(text, []))),
+    "passes": _texts,
     "slow": int,
     "tags": lambda text: tuple(plain(text, [])),
     "value": value_of,

@@ -21,7 +21,6 @@ from memory_server.call import acting, again
 from memory_server.domain import trust
 from memory_server.domain.caller import Caller
 from memory_server.errors import MemoryServerError, NotFound
-from memory_server.language import catalogue
 from memory_server.web.gate import Guarded
 from memory_server.web.pages import (
     facts,
@@ -38,7 +37,7 @@ from memory_server.web.pages import (
     timeline,
     triggers,
 )
-from memory_server.web.view import LANGUAGES, Desk, Visit, language_of, line, of_this_site
+from memory_server.web.view import LANGUAGES, Desk, Visit, language_of, line, of_this_site, sentence
 
 STATIC = Path(__file__).with_name("static")
 
@@ -187,8 +186,7 @@ def _answered(desk: Desk, visit: Visit, page: Page) -> Response:
         status = 404 if isinstance(error, NotFound) else 400
         why = f"The form lacks the field {error}." if isinstance(error, KeyError) else str(error)
         with acting.as_(visit.caller.person):
-            reason = catalogue.chinese(why) if visit.language == "zh" else why
-            return desk.render(visit, "failed", status, why=reason)
+            return desk.render(visit, "failed", status, why=sentence(why, visit.language))
 
 
 async def _static(request: Request) -> Response:

@@ -180,9 +180,14 @@ def translated(text: str, language: str) -> str:
     return text.replace("_", " ") if text.isidentifier() else text
 
 
+def sentence(text: str, language: str) -> str:
+    """A sentence of the services in a language, also one that has values in it."""
+    return catalogue.chinese(text) if language == "zh" else text
+
+
 def line(request: Request, text: str, status: int) -> Response:
     """Answer with one line in the language of the browser."""
-    words = catalogue.chinese(text) if language_of(request) == "zh" else text
+    words = sentence(text, language_of(request))
     return PlainTextResponse(f"{words}\n", status, {"vary": "Accept-Language, Cookie"})
 
 
