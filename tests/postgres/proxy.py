@@ -16,7 +16,6 @@ class Proxy:
         url = urlsplit(place.url)
         (folder,) = parse_qs(url.query)["host"]
         self._target = f"{folder}/.s.PGSQL.5432"
-        self._listener = socket.create_server(("127.0.0.1", 0))
         self._sockets: list[socket.socket] = []
         self.connections = 0
         """How many connections clients have made."""
@@ -27,9 +26,9 @@ class Proxy:
         """What a client sends that is forwarded still, and whose answer is not."""
         self.replaced: dict[bytes, bytes] = {}
         """What a client sends, and what the server gets instead."""
-        self.port = self._listener.getsockname()[1]
+        self.port = 0
+        self.listen()
         self.place = Postgres(f"postgresql://postgres@127.0.0.1:{self.port}{url.path}", place.tenant)
-        threading.Thread(target=self._accept, daemon=True).start()
 
     def speak(self) -> None:
         """Forward everything on connections that are made from now on."""
@@ -37,16 +36,21 @@ class Proxy:
 
     def refuse(self) -> None:
         """Let nobody connect any more."""
-        self._listener.shutdown(socket.SHUT_RDWR)
+        with suppress(OSError):  # it listens no more
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._accepting.join()  # it may hold a connection that is not in the list yet
         self._listener.close()
 
     def listen(self) -> None:
         """Let clients connect again."""
         self._listener = socket.create_server(("127.0.0.1", self.port))
-        threading.Thread(target=self._accept, daemon=True).start()
+        self.port = self._listener.getsockname()[1]
+        self._accepting = threading.Thread(target=self._accept, daemon=True)
+        self._accepting.start()
 
     def close(self) -> None:
-        for end in (self._listener, *self._sockets):
+        self.refuse()
+        for end in self._sockets:
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
             end.close()
@@ -57,8 +61,8 @@ class Proxy:
                 client, _ = self._listener.accept()
                 self.connections += 1
                 server = socket.socket(socket.AF_UNIX)
-                server.connect(self._target)
                 self._sockets += client, server
+                server.connect(self._target)
                 threading.Thread(target=self._send_on, args=(client, server), daemon=True).start()
                 threading.Thread(target=self._answer, args=(server, client), daemon=True).start()
 
