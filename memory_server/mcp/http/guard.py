@@ -30,6 +30,9 @@ BODY = 30.0
 AGAIN = 5
 """Seconds after which to try again where the server ends, or cannot read its file."""
 
+LOG_AGAIN = 60.0
+"""Seconds after which the same problem is logged again."""
+
 Find = Callable[[str], Awaitable[TokenUser | None]]
 """Whom a token stands for; None where it is not valid."""
 
@@ -84,6 +87,8 @@ class Guard:
         self._rates = rates
         self._traffic = traffic
         self._metadata = metadata
+        self._logged: set[str] = set()
+        self._logged_since = 0.0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope[ARRIVED] = time.monotonic()
@@ -124,7 +129,7 @@ class Guard:
             if user is None and not await self._is_open():
                 return unauthorized("A token is needed: Authorization: Bearer TOKEN.", self._metadata)
         except MemoryServerError as error:
-            logger.error("a token could not be checked: %s", error)
+            self._log(f"a token could not be checked: {error}")
             problem = f"Tokens cannot be checked now. Call again in {AGAIN} s."
             return refused(503, "unavailable", problem, {"Retry-After": str(AGAIN)})
         scope.pop("user", None)
@@ -136,6 +141,15 @@ class Guard:
             problem = f"Too many requests with this token. Call again in {seconds} s."
             return refused(429, "too_many_requests", problem, {"Retry-After": seconds})
         return None
+
+    def _log(self, problem: str) -> None:
+        """Log a problem at most once in LOG_AGAIN seconds: while a database is away, each request has the same."""
+        now = time.monotonic()
+        if now - self._logged_since > LOG_AGAIN:
+            self._logged, self._logged_since = set(), now
+        if problem not in self._logged:
+            self._logged.add(problem)
+            logger.error("%s", problem)
 
 
 class RequestCheck:
