@@ -23,6 +23,7 @@ from memory_server.domain.embedding import Embedded, Reading, Tokens
 from memory_server.domain.fact import FactDraft, Scope
 from memory_server.domain.memory import MemoryDraft
 from memory_server.embedding import Embedder, read_documents
+from memory_server.front import running
 from memory_server.project import Project
 from memory_server.services.facts import FactService
 from memory_server.settings import Settings
@@ -65,6 +66,14 @@ def temporary() -> Iterator[Path]:
     cache().mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix="temporary-", dir=cache()) as folder:
         yield Path(folder)
+        for db in Path(folder).glob("*.db"):
+            stop_engines(db)
+
+
+def stop_engines(db: Path) -> None:
+    """So that none computes beside what is measured next, or rescues a file that is deleted."""
+    for engine in running.of(db):
+        running.stop(engine)
 
 
 @contextmanager

@@ -7,7 +7,6 @@ from server import note
 from show.results import Measured
 
 from memory_server.embedding import Embedder
-from memory_server.front import running
 from scale import calls, files, floors, inside, peers, starts
 from scale.effort import Effort
 
@@ -32,8 +31,7 @@ async def run(
                 yield found
             for found in calls.hooked(db, size, effort):
                 yield found
-            for engine in running.of(db):
-                running.stop(engine)
+            files.stop_engines(db)
             for found in inside.measured(db, size, embedder, effort):
                 yield found
     if others is not None:
