@@ -19,7 +19,7 @@ MOST = 10
 
 COLUMNS: Columns[Hit] = (
     Column("id", lambda hit: f"m{hit.memory.id}", "cyan"),
-    Column("score", lambda hit: f"{hit.score:.2f}", right=True),
+    Column("score", lambda hit: "" if hit.memory.superseded_by else f"{hit.score:.2f}", right=True),
     Column("when", lambda hit: output.moment(hit.memory.occurred_at), "dim"),
     Column("type", lambda hit: hit.memory.type.value, "green"),
     Column("project", lambda hit: hit.memory.project, "dim"),
@@ -62,6 +62,7 @@ def search_command(
             limit or MOST,
             "hybrid",
             likely=limit is None,
+            for_people=True,
             caller=caller(settings),
         )
     degraded = output.degraded(result.degraded)

@@ -123,12 +123,10 @@ def _asked(tx: Tx, text: str, wish: LookWish, where: Among, caller: Caller, mode
 
 
 def _in_order(tx: Tx, ranked: Sequence[Ranked[Any]]) -> list[Seen]:
-    """Return the hits by the probability that is shown, of equals the better score first; a superseded memory behind
-    what supersedes it, as every search has it."""
+    """Return the hits by probability, memories as in every list for people; of equals the better score first."""
     by_id = {(hit.kind, hit.id): hit for hit in ranked}
-    hits = [_hit(hit) for hit in ranked if isinstance(hit.item.thing, Memory)]
-    ordered = ranking.in_order(hits, tx.edges.successors([hit.memory.id for hit in hits]))
-    scored = [(hit.rank, hit.score, by_id[Embedded.MEMORIES, hit.memory.id]) for hit in ordered]
+    memories = search.by_probability(tx, [_hit(hit) for hit in ranked if isinstance(hit.item.thing, Memory)])
+    scored = [(hit.rank, hit.score, by_id[Embedded.MEMORIES, hit.memory.id]) for hit in memories]
     scored += [
         (hit.probability, hit.probability, hit) for hit in ranked if not isinstance(hit.item.thing, Memory)
     ]

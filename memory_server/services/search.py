@@ -1,6 +1,6 @@
 """The search in typed memories."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -81,14 +81,15 @@ class SearchService:
         *,
         offset: int = 0,
         likely: bool = False,
+        for_people: bool = False,
         caller: Caller,
     ) -> SearchResult:
         """Return the memories that answer a question best, each counted as accessed once.
 
         `mode` is hybrid, semantic or keyword. Where meaning cannot answer, words do, and `degraded` says why. With
         `likely`, those that hardly answer are left out, but for the best. Memories of other projects than the caller's
-        come later; not where the project is `*`, or the caller has none. An empty text or `*` lists the newest
-        memories, with score 1.
+        come later; not where the project is `*`, or the caller has none. `for_people`: see `by_probability`. An empty
+        text or `*` lists the newest memories, with score 1.
         """
         lookup = projects.among(filter.project, caller)
         whole = filter == Filter() and mode == "hybrid" and not offset
@@ -119,9 +120,10 @@ class SearchService:
                 answered = bool(hits) and hits[0].score >= confidence.LIKELY
             else:
                 answered = retrieval.is_answered(text, ranked, by_meaning)
-            hits = (ranking.likely(hits) if likely else hits)[offset : offset + limit]
+            hits = ranking.likely(hits) if likely else hits
+            hits = by_probability(tx, hits) if for_people else hits
             return SearchResult(
-                hits,
+                hits[offset : offset + limit],
                 name(by_meaning.space) if by_meaning else "none",
                 (*problems, *tx.skipped),
                 where.note or (NOT_LIKELY if hits and not (answered or offset) else None),
@@ -209,6 +211,13 @@ def _hits(
     if joined_ids:
         linked |= tx.edges.answering(joined_ids, LINKED_CONTENT)
     return ranking.with_linked(hits, linked)
+
+
+def by_probability(tx: Tx, hits: Iterable[Hit]) -> list[Hit]:
+    """Return hits in the order that people see: by the probability that stands beside them, of equals the better rank
+    first; a superseded memory behind what supersedes it."""
+    ranked_by_it = [replace(hit, rank=hit.score) for hit in hits]
+    return ranking.in_order(ranked_by_it, tx.edges.successors([hit.memory.id for hit in ranked_by_it]))
 
 
 def _restated_last(hits: Sequence[Hit], vectors: Vectors) -> list[Hit]:

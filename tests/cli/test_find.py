@@ -33,6 +33,33 @@ async def test_search_and_list_while_a_server_holds_the_file(
         assert found["access_count"] >= 1
 
 
+async def test_hits_stand_in_the_order_of_the_figure_beside_them(
+    server: Servers, terminal: Terminal, ledger: Path
+) -> None:
+    """Of 14 notes that restate each other; the tool for models keeps the order of the ranking."""
+    async with server(cwd=ledger) as client:
+        for number in range(14):
+            text = f"Lighthouse {number} keeps {'a lamp ' * number}"
+            await call(client, "memory_store", content=text, type="error", importance=9 if number % 3 else 1)
+        newer = "The lighthouse keeper is Bob, since Ann left"
+        await call(client, "memory_store", content="The lighthouse keeper is Ann", type="learning")
+        await call(client, "memory_store", content=newer, type="learning", supersedes=15)
+        question = "who keeps the lighthouse lamp: Ann?"
+        ranked = (await call(client, "memory_search", query=question, limit=20))["results"]
+    results = terminal("search", question, "-n", "20", "--json").json["results"]
+    scores = [hit["score"] for hit in results if hit["memory"]["superseded_by"] is None]
+    assert scores == sorted(scores, reverse=True)
+    rows = terminal("search", question, "-n", "20").rows
+    ids = [row[0] for row in rows]
+    assert ids == [f"m{hit['memory']['id']}" for hit in results]
+    figures = [row[1] for row in rows if row[0] != "m15"]
+    assert figures == sorted(figures, reverse=True)
+    assert rows[ids.index("m15")][1] == ""
+    assert ids.index("m16") < ids.index("m15")
+    of_ranking = [hit["score"] for hit in ranked]
+    assert of_ranking != sorted(of_ranking, reverse=True)
+
+
 async def test_a_search_that_finds_nothing_says_so_and_succeeds(
     server: Servers, terminal: Terminal, ledger: Path
 ) -> None:
