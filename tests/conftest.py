@@ -189,6 +189,10 @@ class Servers:
         """The command line as users start it; a `--db` or `--embedder` among the arguments overrides the tests' own."""
         return warm.cold(*self._arguments(arguments))
 
+    def program(self, *arguments: str) -> list[str]:
+        """The same command, started warm."""
+        return warm.program(*self._arguments(arguments))
+
     def _arguments(self, arguments: Sequence[str]) -> list[str]:
         return ["--db", self.given, "--embedder", "hashing", *arguments]
 
@@ -209,7 +213,7 @@ class Servers:
     def _may_fork(self) -> bool:
         """Whether the environment tells Python nothing that it reads when it starts."""
         told = {name: value for name, value in self.env.items() if name.startswith("PYTHON")}
-        return told == {"PYTHONPATH": str(ROOT)}
+        return told in ({"PYTHONPATH": str(ROOT)}, {"PYTHONPATH": warm.ENGINES})
 
     @asynccontextmanager
     async def _connected(

@@ -85,7 +85,7 @@ def test_the_doctor_says_what_is_wrong_with_the_endpoint_and_tells_no_key(
 ) -> None:
     def doctor(*arguments: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
-            [*server.command(*flags, *arguments), "doctor"],
+            [*server.program(*flags, *arguments), "doctor"],
             env={**os.environ, **server.env},
             cwd=server.folder,
             capture_output=True,
@@ -139,7 +139,7 @@ async def test_the_re_ranker_orders_what_is_found_until_it_is_away_and_the_docto
         assert "ordered without the re-ranker" in recalled["degraded"]
 
     def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
-        command = [*server.command(*flags), *arguments]
+        command = [*server.program(*flags), *arguments]
         env = {**os.environ, **server.env}
         return subprocess.run(
             command, env=env, cwd=server.folder, capture_output=True, text=True, timeout=60, check=False

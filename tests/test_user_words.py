@@ -21,7 +21,7 @@ def flags(server: Servers, dictionary: str = "张小龙凤 100 nr\n云图计划\
 
 def run(server: Servers, *arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [*server.command(*arguments)],
+        server.program(*arguments),
         env={**os.environ, **server.env},
         cwd=server.folder,
         input="",
@@ -60,7 +60,7 @@ async def test_names_are_keywords_of_new_and_old_talk_and_the_doctor_counts_them
 def test_a_wrong_line_ends_the_server_and_the_doctor_with_one_clear_line(server: Servers) -> None:
     given = flags(server, "云图计划\n云图 很多\n")
     process = subprocess.Popen(
-        server.command(*given),
+        server.program(*given),
         env={**os.environ, **server.env},
         cwd=server.folder,
         stdin=subprocess.PIPE,  # a client that stays

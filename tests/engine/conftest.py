@@ -4,31 +4,39 @@ import os
 import signal
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
 import pytest
 
-from tests.conftest import ROOT, Servers, until
+from tests import warm
+from tests.conftest import Servers, until
 
 
 @pytest.fixture
 def server(tmp_path: Path, user_folders: dict[str, str], store: str) -> Iterator[Servers]:
-    """Servers whose engine ends soon. Its sockets are in a folder of their own."""
+    """Servers whose engine starts warm and ends soon. Its sockets are in a folder of their own."""
     with served(tmp_path, user_folders, store) as servers:
         yield servers
+
+
+@pytest.fixture
+def cold_engine(server: Servers) -> None:
+    """The engine of `server` starts as that of users does."""
+    server.env.pop("WARM_ENGINES", None)
 
 
 @contextmanager
 def served(path: Path, user_folders: dict[str, str], store: str) -> Iterator[Servers]:
     runtime = tempfile.mkdtemp(dir=user_folders["XDG_RUNTIME_DIR"])
-    own = {"PYTHONPATH": str(ROOT), "XDG_RUNTIME_DIR": runtime, "MEMORY_SERVER_ENGINE": "auto"}
+    own = {**warm.engines(), "XDG_RUNTIME_DIR": runtime, "MEMORY_SERVER_ENGINE": "auto"}
     servers = Servers(path, {**user_folders, **own}, store)
     servers.cold = True
     yield servers
     for pid in engines(servers):
-        os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # nobody is connected: it may end meanwhile
+            os.kill(pid, signal.SIGKILL)
 
 
 def folder(server: Servers) -> Path:

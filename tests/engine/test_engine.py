@@ -5,10 +5,12 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 from typing import Any
 
 import anyio
+import psutil
 import pytest
 from mcp.shared.subscriptions import ResourcesListChanged
 
@@ -68,6 +70,7 @@ async def test_what_makes_a_process_different_has_an_engine_of_its_own(server: S
         assert len(engines(server)) == 2
 
 
+@pytest.mark.usefixtures("cold_engine")
 async def test_an_engine_ends_some_time_after_the_last_window(server: Servers) -> None:
     async with server() as client:
         await call(client, "memory_stats")
@@ -135,7 +138,7 @@ def test_a_call_that_comes_with_the_end_of_the_input_is_answered(server: Servers
     assert [json.loads(answer)["id"] for answer in out.splitlines()] == [0, 1]
 
 
-@pytest.mark.usefixtures("store")
+@pytest.mark.usefixtures("store", "cold_engine")
 def test_many_windows_that_open_at_once_start_one_engine(server: Servers) -> None:
     server.db.unlink()
     processes = [server.process() for _ in range(12)]
@@ -227,7 +230,7 @@ def test_what_connects_and_speaks_no_protocol_is_left(server: Servers) -> None:
 
 def told(server: Servers, *arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        server.command(*arguments), env={**os.environ, **server.env}, cwd=server.folder,
+        server.program(*arguments), env={**os.environ, **server.env}, cwd=server.folder,
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
 
@@ -260,3 +263,16 @@ async def test_a_restore_ends_an_engine_that_nobody_uses_and_no_other(server: Se
     assert engines(server) == []
     async with server() as client:
         assert (await call(client, "read_memory", key="a"))["memory"]["value"] == "old"
+
+
+async def test_an_engine_of_tests_starts_warm_and_one_of_users_cold(server: Servers) -> None:
+    starters = []
+    for _ in range(2):
+        async with server() as client:
+            await call(client, "memory_stats")
+            (engine,) = engines(server)
+            parent = psutil.Process(engine).parent()
+            starters.append(bool(parent) and "forks.py" in " ".join(parent.cmdline()))
+            kill(server)
+        server.env.pop("WARM_ENGINES", None)
+    assert starters == [sys.platform == "linux", False]

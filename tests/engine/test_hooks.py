@@ -41,6 +41,7 @@ def context(printed: str) -> str:
     return text
 
 
+@pytest.mark.usefixtures("cold_engine")
 async def test_a_hook_starts_the_engine_that_a_window_then_finds(server: Servers) -> None:
     server.env["MEMORY_SERVER_ENGINE_IDLE"] = "30"
     async with server("--engine", "off") as client:

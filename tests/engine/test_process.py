@@ -41,6 +41,7 @@ def listens(path: Path) -> bool:
     return link is not None
 
 
+@pytest.mark.usefixtures("cold_engine")
 def test_an_engine_is_no_child_of_its_client_and_holds_no_file_of_it(server: Servers) -> None:
     server.env["MEMORY_SERVER_ENGINE_IDLE"] = "60"
     read, write = os.pipe()
@@ -55,6 +56,7 @@ def test_an_engine_is_no_child_of_its_client_and_holds_no_file_of_it(server: Ser
     assert engines(server) == [engine]
 
 
+@pytest.mark.usefixtures("cold_engine")
 def test_calls_that_run_are_answered_when_a_person_stops_the_engine(server: Servers) -> None:
     with server.process() as process:
         wire = connected(process)
@@ -72,6 +74,7 @@ def test_calls_that_run_are_answered_when_a_person_stops_the_engine(server: Serv
         process.kill()
 
 
+@pytest.mark.usefixtures("cold_engine")
 async def test_after_the_file_was_deleted_a_new_window_has_a_new_one_and_the_old_one_is_told(
     server: Servers,
 ) -> None:
@@ -85,6 +88,7 @@ async def test_after_the_file_was_deleted_a_new_window_has_a_new_one_and_the_old
             assert listens(path)
 
 
+@pytest.mark.usefixtures("cold_engine")
 def test_a_call_that_comes_with_the_end_of_the_input_is_answered_after_the_engine_was_killed(
     server: Servers,
 ) -> None:
@@ -98,6 +102,7 @@ def test_a_call_that_comes_with_the_end_of_the_input_is_answered_after_the_engin
         assert process.wait(PATIENCE) == 0
 
 
+@pytest.mark.usefixtures("cold_engine")
 def test_where_no_other_engine_can_be_started_a_window_goes_on_by_itself(server: Servers) -> None:
     with server.process() as process:
         wire = connected(process)
@@ -117,6 +122,7 @@ def test_where_no_other_engine_can_be_started_a_window_goes_on_by_itself(server:
 def test_what_lies_in_the_place_of_a_file_of_the_engine_keeps_nobody_from_being_served(
     server: Servers, suffix: str, make: Any
 ) -> None:
+    server.cold = False  # a window serves itself where it has no engine
     environment = {**os.environ, **server.env}
     engine = finding.wanted({"db": server.given, "embedder": "hashing"}, environment)
     folder(server).mkdir(mode=0o700)

@@ -3,7 +3,7 @@
 Most tests start the program, and its imports are most of what a start costs. `warm.program(…)` is the command line of a
 small process (ask.py) that hands its arguments, environment, folder and streams to a fork (forks.py), passes signals
 on, and ends as the fork ends. A killed one takes its fork with it. What a command does is the same, in a process of its
-own.
+own. An engine is started by its front: `engines()` are variables that make it such a fork too.
 """
 
 import os
@@ -15,6 +15,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
+ENGINES = f"{Path(__file__).with_name('engines')}{os.pathsep}{ROOT}"
+"""The PYTHONPATH of fronts whose engines start warm."""
+
+ROOM = " " * 400
+"""An argument in whose place an engine shows its own."""
+
 
 def cold(*arguments: str) -> list[str]:
     """The command line of the program as a user starts it."""
@@ -24,6 +30,13 @@ def cold(*arguments: str) -> list[str]:
 def program(*arguments: str) -> list[str]:
     """The command line of the program, started warm where the system can fork."""
     return _started().program(*arguments) if hasattr(os, "fork") else cold(*arguments)
+
+
+def engines() -> dict[str, str]:
+    """Variables of a front whose engine starts warm, where the system can show its command line."""
+    if sys.platform != "linux":
+        return {"PYTHONPATH": str(ROOT)}
+    return {"PYTHONPATH": ENGINES, "WARM_ENGINES": str(_started().socket)}
 
 
 def end() -> None:
@@ -40,9 +53,9 @@ class Warm:
         """`command`: a program like forks.py, and what it gets after the socket."""
         program, *more = command or (str(Path(__file__).with_name("forks.py")),)
         self._folder = tempfile.TemporaryDirectory(prefix="warm")
-        self._socket = Path(self._folder.name) / "socket"
+        self.socket = Path(self._folder.name) / "socket"
         self._process = subprocess.Popen(
-            [sys.executable, program, str(self._socket), *more],
+            [sys.executable, program, str(self.socket), *more, ROOM],
             env={**os.environ, "PYTHONPATH": str(ROOT)},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
@@ -52,7 +65,7 @@ class Warm:
     def program(self, *arguments: str) -> list[str]:
         """The command line that runs the program in a fork."""
         ask = Path(__file__).with_name("ask.py")
-        return [sys.executable, "-I", "-S", str(ask), str(self._socket), *arguments]
+        return [sys.executable, "-I", "-S", str(ask), str(self.socket), *arguments]
 
     def close(self) -> None:
         self._process.communicate(timeout=20)

@@ -1,6 +1,7 @@
 """Imports the program once and runs each command in a fork: `forks.py SOCKET`, until its input ends."""
 
 import atexit
+import ctypes
 import gc
 import importlib
 import marshal
@@ -38,6 +39,11 @@ class Asked:
     environment: dict[str, str]
     folder: str
     streams: list[int]
+
+    @property
+    def is_engine(self) -> bool:
+        """True for an engine, which outlives the process that asks for it."""
+        return self.arguments[:2] == ["engine", "run"]
 
 
 def import_all() -> None:
@@ -92,7 +98,9 @@ def forks(path: str) -> Asked:
             elif key.fileobj is woken:
                 woken.recv(1024)
                 for pid, code in ended():
-                    asking = running.pop(pid)
+                    asking = running.pop(pid, None)
+                    if asking is None:  # an engine
+                        continue
                     if asking in events.get_map():
                         events.unregister(asking)
                         asking.send(b"%d\n" % code)
@@ -110,9 +118,12 @@ def forks(path: str) -> Asked:
                     return asked
                 for stream in asked.streams:
                     os.close(stream)
+                asking.send(b"%d\n" % pid)
+                if asked.is_engine:
+                    asking.close()
+                    continue
                 running[pid] = asking
                 events.register(asking, selectors.EVENT_READ, pid)
-                asking.send(b"%d\n" % pid)
             elif key.data in running:  # the small process was killed
                 os.kill(key.data, signal.SIGKILL)
                 events.unregister(key.fileobj)
@@ -145,6 +156,16 @@ def become(asked: Asked) -> None:
     os.environ.clear()
     os.environ.update(asked.environment)
     time.tzset()
+    if asked.is_engine:
+        show([sys.executable, "-P", "-m", "memory_server", *asked.arguments])
+
+
+def show(words: list[str]) -> None:
+    """Make them the command line of this process that others see, in the place of its own."""
+    fields = Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(") ")[2].split()
+    start, end = map(int, fields[45:47])
+    text = "\0".join(words).encode()[: end - start - 1]
+    ctypes.memmove(start, text.ljust(end - start, b"\0"), end - start)
 
 
 def leave(code: int) -> NoReturn:
