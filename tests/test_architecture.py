@@ -404,8 +404,11 @@ OF_OTHER_PROGRAMS = {
     "language/programs.py",
     "language/commands.py",
     "language/invocations.py",
-    "domain/plain_rules.py",
     "domain/chinese_rules.py",
+    "domain/english_parts.py",
+    "domain/english_rules.py",
+    "domain/english_things.py",
+    "domain/stated.py",
 }
 """Modules that read the commands of other programs, and name their flags."""
 

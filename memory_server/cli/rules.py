@@ -171,12 +171,18 @@ def _drafted(
     """Return the rule that a person states.
 
     Raises:
-        Invalid: the words name no act.
+        Invalid: the words name no act, or more than is understood.
     """
     if trigger is not None:
         draft = RuleDraft(Effect(effect or Effect.DENY), holds, passes)
         return PlainRule(text[: plain_rules.NAME].strip(), text, trigger, draft)
     plain = plain_rules.read(text)
+    if plain is None and (words := plain_rules.not_understood(text)):
+        raise Invalid(
+            f"`{words}` is not understood, and a rule is read whole or not at all. Say each act in a rule of its own: "
+            "never push to main; ask me before you run terraform apply; don't touch migrations/. Put commands and "
+            "files in backticks; for a condition or an exception use --if."
+        )
     if plain is None:
         raise Invalid(
             f"`{text}` names no act that can be seen. Write for example: never push to main; ask me before you run "

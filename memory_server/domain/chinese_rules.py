@@ -5,32 +5,12 @@ A sentence is read whole: one with a part that is not understood, such as an exc
 
 import re
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
+from memory_server.domain import stated
+from memory_server.domain.stated import Acts, Does, StatedRule
 from memory_server.language.lazy import closed_list, lazy
 from memory_server.language.text import has_han
-
-
-class Does(StrEnum):
-    """Acts by what they do to a thing: the functions of triggers."""
-
-    RUNS = "runs"
-    READS = "reads"
-    TOUCHES = "touches"
-
-
-Acts = tuple[tuple[Does, str], ...]
-"""Each act with the command that it runs, or its file."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChineseRule:
-    """A rule that a sentence states: these acts are forbidden, or the user is asked before them."""
-
-    asks: bool
-    acts: Acts
-
 
 _KINDS: Final = {
     Does.READS: "读取|阅读|读|查看|查阅|看|打开|访问|浏览|打印|输出|read|open|cat",
@@ -103,12 +83,6 @@ _PUSHED: Final = lazy(
 _PUSHED_TOWARDS: Final = lazy(
     rf"^[往向]\s*{_REMOTE}(.+?)\s*(?:分支)?[上里]?\s*(强制推送|强推|推送?|push)\s*{_THINGS}$", re.IGNORECASE
 )
-_BRANCH: Final = lazy(r"[A-Za-z][\w./-]*", re.ASCII)
-_USUAL: Final = frozenset("main master default develop dev trunk release staging production prod".split())
-_NO_BRANCHES: Final = frozenset(
-    "npm pypi docker dockerhub registry github gitlab origin remote upstream".split()
-)
-
 _AND: Final = lazy(r"\s*(?:、|，|,|以及|或者|和|或|及|与)\s*")
 _FILE: Final = lazy(
     r"^(?:任何|所有|文件|目录|文件夹|我的|我们的|\s)*([\w@.*~/-]+)\s*(?:这个|那个|该)?(文件夹|目录|文件)?"
@@ -118,52 +92,23 @@ _FILE: Final = lazy(
 _COMMAND: Final = lazy(
     r"^(?:任何|命令|指令|\s)*([A-Za-z./][\w./-]*(?:\s+[!-~]+){0,8}?)\s*这?[个条]?(?:命令|指令)?$", re.ASCII
 )
-_PATH: Final = lazy(r"(?![\w.-]+\.(?:com|net|org|io|cn|dev|app|ai)(?:/|$))(?!.*//)[\w@.*~/-]+", re.ASCII)
-_LOOKS_LIKE_A_FILE: Final = lazy(r"[/*]|^\.[a-z]|\.[A-Za-z]\w*$", re.ASCII)
-_SAFE: Final = lazy(r"[^'\"()\\`]+")
-_PROGRAM: Final = lazy(
-    r"(?:npm|pnpm|yarn|git|docker|docker-compose|kubectl|terraform|helm|pip3?|cargo|make|rm|aws|gh|psql|mysql|sqlite3|redis-cli|prisma"
-    r"|rails|npx|bun|deno|poetry|uv|brew|apt|apt-get|yum|dnf|sudo|su|ansible-playbook|pulumi|vercel|netlify|fly|heroku"
-    r"|firebase|dropdb|chmod|chown|dd|curl|wget|ssh|scp|rsync|kill|pkill|killall|systemctl|gcloud|az|pytest|python3?|node|go"
-    r"|mvn|gradle|bash|sh|sed|awk|mv|truncate|shred)(?=\s|$)|[\w./-]*\.sh(?=\s|$)|\./\S"
-)
-_NO_PROGRAM: Final = lazy(
-    r"\.[a-z][\w.*-]*|\S*\.(?:lock|json|ya?ml|toml|sql|env|pem|key|db|sqlite3?|md|txt|cfg|ini)|\S*/"
-)
-
-_HIDES: Final = 0xE000
-"""The first of the private characters that stand for quoted pieces while a sentence is read."""
-
-_HIDDEN: Final = lazy("[\ue000-\uf8ff]")
-_QUOTED: Final = lazy(r"`([^`\n]{1,120})`|[「“\"']([!-~][ -~]{0,118})[」”\"']")
 
 
 def is_chinese(sentence: str) -> bool:
     """True if a sentence forbids something, or wants to be asked, in Chinese."""
-    return has_han(sentence) and _MARKS.search(_QUOTED.sub("", sentence)) is not None
+    return has_han(sentence) and _MARKS.search(stated.unquoted(sentence)) is not None
 
 
-def without_folder(command: str) -> str:
-    """Return a command without the folder of its program; '' where it is a folder alone."""
-    return re.sub(r"^\S*/", "", command)
-
-
-def read(sentence: str) -> ChineseRule | None:
+def read(sentence: str) -> StatedRule | None:
     """Read a sentence; None where it states no act, or more than is understood."""
-    if _HIDDEN.search(sentence):
+    if re.search(stated.PIECE, sentence):
         return None
-    pieces: list[str] = []
-
-    def hide(match: re.Match[str]) -> str:
-        pieces.append((match[1] or match[2]).strip())
-        return chr(_HIDES + len(pieces) - 1)
-
-    hidden = _QUOTED.sub(hide, sentence)
+    hidden, pieces = stated.hide(sentence)
     clauses = [_CLOSING.sub("", clause).strip() for clause in _SPLIT.split(hidden)]
-    stated = _Reading(pieces).rules(list(filter(None, clauses)))
-    if not stated or len({rule.asks for rule in stated}) > 1:
+    rules = _Reading(pieces).rules(list(filter(None, clauses)))
+    if not rules or len({rule.asks for rule in rules}) > 1:
         return None
-    return ChineseRule(stated[0].asks, tuple(dict.fromkeys(act for rule in stated for act in rule.acts)))
+    return StatedRule(rules[0].asks, tuple(dict.fromkeys(act for rule in rules for act in rule.acts)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,24 +117,24 @@ class _Reading:
 
     pieces: list[str]
 
-    def rules(self, clauses: list[str]) -> list[ChineseRule] | None:
+    def rules(self, clauses: list[str]) -> list[StatedRule] | None:
         """Return what the clauses state, one rule for each; None where one is neither a rule nor a reason."""
-        stated: list[ChineseRule] = []
+        rules: list[StatedRule] = []
         place = 0
         while place < len(clauses):
             for width in (3, 2, 1):
                 rule = self._rule("，".join(clauses[place : place + width]))
                 if rule is not None:
-                    stated.append(rule)
+                    rules.append(rule)
                     place += width
                     break
             else:
                 if not _is_reason(clauses[place]):
                     return None
                 place += 1
-        return stated
+        return rules
 
-    def _rule(self, clause: str) -> ChineseRule | None:
+    def _rule(self, clause: str) -> StatedRule | None:
         clause = _OPENING.sub("", clause)
         for asks, pattern in (
             (True, _UNASKED),
@@ -200,10 +145,10 @@ class _Reading:
             match = pattern.match(clause)
             core = next(filter(None, match.groups()), "") if match else ""
             if core and (acts := self._acts(_OPENING.sub("", core).strip())):
-                return ChineseRule(asks, acts)
+                return StatedRule(asks, acts)
         if match := _FORBIDDEN_BEHIND.match(clause):
             acts = self._acts(f"{match[2]} {match[1]}")
-            return ChineseRule(False, acts) if acts else None
+            return StatedRule(False, acts) if acts else None
         return None
 
     def _acts(self, core: str) -> Acts:
@@ -227,30 +172,24 @@ class _Reading:
     def _pushes(self, verb: str, objects: str, is_branch: bool) -> Acts:
         if verb == "推" and not objects:
             return ()
-        force = "--force" if verb[0] in "强fF" else ""
-        branches: list[str] = []
+        names: list[str] = []
         for piece in _AND.split(objects) if objects else ():
             name = self._shown(piece.removesuffix("分支").strip())
-            is_known = is_branch or piece.endswith("分支") or name.lower() in _USUAL
             if name in ("主", "主分支", "主干", "主线"):
-                name, is_known = "main", True
-            if not is_known or not _BRANCH.fullmatch(name) or name.lower() in _NO_BRANCHES:
+                name = "main"
+            branches = stated.branches(name, is_marked=is_branch or piece.endswith("分支"))
+            if not branches:
                 return ()
-            branches += ["main", "master"] if name.lower() in ("main", "master", "default") else [name]
-        flags = [force, "--force-with-lease"] if force else [""]
-        return tuple(
-            (Does.RUNS, " ".join(filter(None, ("git push", flag, branch))))
-            for branch in dict.fromkeys(branches or [""])
-            for flag in flags
-        )
+            names += branches
+        return stated.pushes(names, force=verb[0] in "强fF")
 
     def _shown(self, piece: str) -> str:
         """Return a piece, or what is hidden in it, if it is one quoted piece alone."""
-        return self.pieces[ord(piece) - _HIDES] if _HIDDEN.fullmatch(piece) else piece
+        return stated.shown(piece, self.pieces) if len(piece) == 1 else piece
 
     def _matched(self, pattern: re.Pattern[str], piece: str) -> tuple[re.Match[str], str, bool] | None:
         """Match a piece that names a thing; return the match, the name, and whether it is quoted."""
-        quoted = _HIDDEN.search(piece)
+        quoted = re.search(stated.PIECE, piece)
         match = pattern.match(piece.replace(quoted[0], "x") if quoted else piece)
         if match is None or (quoted and match[1] != "x"):
             return None
@@ -261,8 +200,9 @@ class _Reading:
         matched = self._matched(_FILE, piece)
         if matched is None:
             return ""
-        match, path, is_quoted = matched
-        if not _PATH.fullmatch(path) or not (is_quoted or match[2] or _LOOKS_LIKE_A_FILE.search(path)):
+        match, name, is_quoted = matched
+        path = stated.file(name, is_marked=is_quoted or match[2] is not None)
+        if not path:
             return ""
         holds_files = match[3] is not None and match[3][0] != "的" and "." not in path
         is_folder = match[2] in ("文件夹", "目录") or holds_files
@@ -273,9 +213,8 @@ class _Reading:
         matched = self._matched(_COMMAND, piece)
         if matched is None:
             return ""
-        _, command, is_quoted = matched
-        is_safe = _COMMAND.match(command) and _SAFE.fullmatch(command) and not _NO_PROGRAM.fullmatch(command)
-        return without_folder(command) if is_safe and (is_quoted or _PROGRAM.match(command)) else ""
+        _, text, is_quoted = matched
+        return stated.command(text, is_quoted=is_quoted)
 
 
 def _is_reason(clause: str) -> bool:

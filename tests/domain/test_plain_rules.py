@@ -8,7 +8,7 @@ from memory_server.domain import plain_rules
 from tests.conftest import ROOT
 
 ROWS = map(json.loads, (ROOT / "scripts/lab/quality/rules.jsonl").read_text("utf-8").splitlines())
-SENTENCES = [(row["sentence"], row["effect"]) for row in ROWS if "sentence" in row]
+SENTENCES = [(row["sentence"], row["effect"]) for row in ROWS if "sentence" in row and "set" not in row]
 
 MAIN = "runs(act, 'git push main', 'git push master')"
 FORCE = "runs(act, 'git push --force', 'git push --force-with-lease')"

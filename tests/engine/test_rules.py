@@ -112,6 +112,33 @@ async def test_a_rule_in_chinese_holds_what_it_says(server: Servers) -> None:
         assert (code, "names no act" in printed) == (1, True)
 
 
+async def test_a_rule_in_english_holds_all_that_it_says_or_names_what_it_does_not_understand(
+    server: Servers,
+) -> None:
+    async with server() as client:
+        await call(client, "memory_stats")
+        typed(server, "rules", "add", "never read .env and don't touch x/, nor run npm publish")
+        assert (
+            decision(server, "cat .env")
+            == decision(server, "rm x/a")
+            == decision(server, "npm publish")
+            == "deny"
+        )
+        assert decision(server, "cat x/a") is None
+        words = (
+            "rules",
+            "add",
+            "never touch y/ unless it rains",
+            "--db",
+            server.given,
+            "--embedder",
+            "hashing",
+        )
+        printed, code = terminal.typed(*words, env={**os.environ, **server.env}, folder=server.folder)
+        assert (code, "`unless it rains` is not understood" in printed) == (1, True)
+        assert decision(server, "rm y/a") is None
+
+
 def test_a_rule_and_an_act_need_no_quotation_marks(server: Servers) -> None:
     typed(server, "rules", "add", "绝不要推送到", "main")
     assert "deny" in typed(server, "rules", "try", "git", "push", "origin", "main")

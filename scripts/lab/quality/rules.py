@@ -12,6 +12,10 @@ rules holds. What a rule in doubt holds, which asks a person, counts as held.
 30 sentences state rules in Chinese, written before the code as well: each has its effect, acts that it holds and near
 misses that pass; the effect is empty where it must be refused, since a part of it is no rule.
 
+60 sentences in English (`--set english`) were written before the code of their reader was looked at: 42 rules and 18
+that cannot be held. At the first look 27 were right; 7 held a half, 3 were held though a part of them was dropped, 1
+held what its exception allows, 1 denied instead of asking, 21 rules were refused.
+
 The second set, 60 rules of other programs and forms, was run once before the code was changed: 60 of 60 plain, 126 of
 174 in disguise, 2 of 81 near misses held. Its misses were mended then, so its figures now are of cases that were seen.
 """
@@ -83,15 +87,18 @@ def main() -> None:
             count[2] += held.get(row.get("rule", ""), "") == "asks"
             if not right and not aside:
                 print(f"{kind}: {row[kind]!r} {row.get('rule', '')} -> {held}")
-    sentences = [row for row in rows if "sentence" in row] if not chosen else []
-    judged = [row for place, row in enumerate(sentences) if (place % 3 == 2) is aside]
+    sentences = [row for row in rows if "sentence" in row and row.get("set", "") == chosen]
+    judged = [row for place, row in enumerate(sentences) if chosen or (place % 3 == 2) is aside]
     problems = {row["sentence"]: misread(engine, row) for row in judged}
     for sentence, problem in problems.items():
         if problem and not aside:
             print(f"sentence: {sentence} -> {problem}")
     engine.close()
     for kind, (number, sum_right, asks) in counts.items():
-        print(f"{kind:10} {number:4} right {sum_right:4} ({sum_right / number:.1%}), of them {asks} only ask")
+        if number:
+            print(
+                f"{kind:10} {number:4} right {sum_right:4} ({sum_right / number:.1%}), of them {asks} only ask"
+            )
     if judged:
         print(f"{'sentence':10} {len(judged):4} right {list(problems.values()).count(''):4}")
 
