@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 COLUMNS: Columns[Change] = (
     Column("undo", lambda change: change.id or "", "yellow"),
     Column("when", lambda change: output.moment(change.at), "dim"),
-    Column("by", lambda change: change.by or translated("hand"), "green"),
+    Column("by", lambda change: translated("hand") if change.by is None else change.by, "green"),
     Column("did", lambda change: translated(change.action.value)),
     Column("id", lambda change: change.handle, "cyan"),
     Column("text", lambda change: _text(change), fills=True),

@@ -10,7 +10,7 @@ from memory_server.cli import options, output
 from memory_server.cli.answers import ProjectsAnswer
 from memory_server.cli.done import JoinedAnswer, RenamedAnswer
 from memory_server.cli.importing import tried
-from memory_server.cli.opened import opened
+from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import Verbs, verb
 from memory_server.cli.terminal import filled, translated
 from memory_server.domain.project import Listed, Moved
@@ -41,7 +41,7 @@ def list_command(settings: Settings) -> None:
 def rename_command(settings: Settings, old: str, new: str) -> None:
     """Give the project OLD another name. The old one still leads to it."""
     with opened(settings) as services:
-        name = services.projects.rename(old, new)
+        name = services.projects.rename(old, new, caller(settings))
     if output.answered(RenamedAnswer(new.strip(), name)):
         return
     output.say(f"{name} is now called {new.strip()}. Its old name still leads to it.")
@@ -60,7 +60,7 @@ def rename_command(settings: Settings, old: str, new: str) -> None:
 def join_command(settings: Settings, source: str, target: str, dry_run: bool) -> None:
     """Move all of the project FROM into the project INTO, for good."""
     with _joining(settings, dry_run) as services:
-        part, whole, moved = services.projects.join(source, target)
+        part, whole, moved = services.projects.join(source, target, caller(settings))
     if output.answered(JoinedAnswer(part, whole, moved, not dry_run)):
         return
     if dry_run:

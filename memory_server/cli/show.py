@@ -222,8 +222,9 @@ def _version(change: FactChange) -> str:
 
 def _step(change: Change) -> str:
     undo = "  " + filled("(undo {id})", id=change.id) if change.id else ""
-    action = translated(change.action)
-    step = filled("{action} by {who}", action=action, who=_who(change.by, None))
+    step = translated(change.action)
+    if change.by != "":  # else it is not known
+        step = filled("{action} by {who}", action=step, who=_who(change.by, None))
     return f"{output.moment(change.at)}  {step}{undo}"
 
 

@@ -1,6 +1,7 @@
-"""`memory-server undo`: undoes deletions, merges, edits and imports of the last 30 days."""
+"""`memory-server undo`: undoes deletions, merges, edits, edges and imports of the last 30 days."""
 
 import re
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,8 @@ from memory_server.cli.done import UndoneAnswer
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import verb
 from memory_server.domain.caller import Caller
-from memory_server.domain.change import Change, ChangeFilter, ChangeId, read_id
+from memory_server.domain.change import Change, ChangeAction, ChangeFilter, ChangeId, read_id
+from memory_server.errors import Conflict
 from memory_server.settings import Settings
 
 if TYPE_CHECKING:
@@ -79,7 +81,7 @@ def undo_command(
     dry_run: bool,
     yes: bool,
 ) -> None:
-    """Undo deletions, merges, edits and imports of the last 30 days. Without a CHANGE it asks about the last one.
+    """Undo deletions, merges, edits, edges and imports of the last 30 days. Without a CHANGE it asks about the last one.
 
     `memory-server log` shows their numbers. Several changes are undone together or not at all. --since alone takes all
     back to that moment; what was stored later stays, as it was first stored. What was purged cannot be restored.
@@ -97,12 +99,14 @@ def undo_command(
         else:
             undoable = ChangeFilter(project, by, since, until, undone=True)
             chosen = services.changes.select(undoable, last or (MOST + 1 if chooses else 1), who).changes
-        if not chosen:
+        if not (chosen or services.changes.newest(ChangeFilter(project, by, since, until), who)):
             if not output.answered(UndoneAnswer((), False, ())):
                 output.say("There is nothing to undo.")
             return
         if len(chosen) > MOST:
             raise click.UsageError(f"More than {MOST:,} changes match. Begin with the latest: --last {MOST}.")
+        if not (changes or chooses):
+            _refuse_older(services, ChangeFilter(project, by), chosen, who)
         all_since = since is not None and last is None and until is None and by is None
         _undo(services, chosen, dry_run, yes or bool(changes), who, all_since)
 
@@ -129,6 +133,40 @@ def _undo(
     output.note(f"Undid {output.counted(len(done.changes), 'change')}.")
     if done.staying:
         output.note(f"Changed since, so it stays: {', '.join(done.staying)}.")
+
+
+def _refuse_older(
+    services: "Services", filter: ChangeFilter, undoable: Sequence[Change], who: Caller
+) -> None:
+    """Say why the newest change stays, and what mends it, instead of undoing one before it.
+
+    Raises:
+        Conflict: the newest change cannot be undone.
+    """
+    newest = services.changes.newest(filter, who)
+    if newest is None or newest.id is not None:
+        return
+    did, by = terminal.translated(newest.action.value), newest.by or terminal.translated("hand")
+    mends = [_mended(newest)]
+    if undoable:
+        undo = f"`memory-server undo {undoable[0].id}` undoes the last one that can be."
+        mends.append(terminal.translated(undo))
+    raise Conflict(
+        f"The newest change cannot be undone: {newest.handle}, {did} by {by} at {output.moment(newest.at)}. "
+        f"{('' if terminal.is_chinese() else ' ').join(mends)}"
+    )
+
+
+def _mended(change: Change) -> str:
+    """Return what mends a change by hand."""
+    match change.action:
+        case ChangeAction.STORED:
+            return terminal.translated(f"`memory-server forget {shlex.quote(change.handle)}` deletes it.")
+        case ChangeAction.JOINED:
+            return terminal.translated("`memory-server restore` brings back a backup from before.")
+        case ChangeAction.RENAMED:
+            return terminal.translated("`memory-server projects rename` gives the old name back.")
+    return terminal.translated("What was there before is kept no more.")
 
 
 def _within(services: "Services", first: ChangeId, last: ChangeId) -> list[ChangeId]:

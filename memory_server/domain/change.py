@@ -49,6 +49,8 @@ class ChangeAction(StrEnum):
     FORGOT = "forgot"
     CONNECTED = "connected"
     DISCONNECTED = "disconnected"
+    JOINED = "joined"
+    RENAMED = "renamed"
 
 
 class ChangeOrigin(StrEnum):
@@ -59,6 +61,8 @@ class ChangeOrigin(StrEnum):
     FACT_HISTORY = "h"
     IMPORT = "i"
     FORGETTING = "g"
+    EDGE = "e"
+    EDGE_END = "x"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -72,7 +76,7 @@ class ChangeId:
         return f"{self.origin.value}{self.row}"
 
 
-_NUMBER = re.compile(r"\[?([dchig])(\d{1,18})\]?")
+_NUMBER = re.compile(r"\[?([dchigex])(\d{1,18})\]?")
 
 
 def read_id(text: str) -> ChangeId | None:
@@ -86,7 +90,7 @@ class Change:
     """One thing that happened. `id` is None where nothing can undo it; `item` is the id of the row it happened to.
 
     `name` is what it is called where that is no number: the key of a fact, the name of a long-term memory. `place` is
-    its project, or its conversation; None where it has none. `scope` is that of a fact. `by` None means by hand.
+    its project, or its conversation; None where it has none. `scope` is that of a fact. `by` None means by hand, '' that it is not known.
     """
 
     at: str
@@ -108,7 +112,8 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class ChangeFilter:
-    """Selects changes for a list; `undone`: only those that can be undone. `since` and `until` are moments.
+    """Selects changes for a list; `undone`: only those that can be undone; `standing`: all but what nobody did and what
+    was undone already. `since` and `until` are moments.
 
     `kind` and `item` name the one thing that the changes are about. `event`: what an import, or a forgetting of many
     things, did to each; else it is told as one, unless `parts`.
@@ -119,6 +124,7 @@ class ChangeFilter:
     since: str | None = None
     until: str | None = None
     undone: bool = False
+    standing: bool = False
     kind: Kind | None = None
     item: int | None = None
     event: int | None = None

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+JOINED, RENAMED = "projects join", "projects rename"
+"""The sources of what was done to projects: in the table these are imports, of which nothing is undone."""
+
 
 class Did(StrEnum):
     """The fate of a thing in an event. It ended by going to the trash, and returned from there."""

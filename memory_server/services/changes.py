@@ -5,15 +5,19 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
+from memory_server.domain import trust
 from memory_server.domain.caller import Caller
 from memory_server.domain.change import Change, ChangeAction, ChangeFilter, ChangeId, ChangeOrigin
+from memory_server.domain.edge import Relation
 from memory_server.domain.event import Event
 from memory_server.domain.fact import Action as FactAction
 from memory_server.domain.fact import FactChange, FactDraft, refuse_sharing
 from memory_server.domain.forgetting import Kind as Trashable
+from memory_server.domain.long_term import LongTermId
 from memory_server.domain.memory import MemoryId, MemoryType
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
 from memory_server.services import deleting, projects
+from memory_server.services.graph import refuse_circle
 from memory_server.storage.database import Database
 from memory_server.storage.history import Changed
 from memory_server.storage.tx import Tx, WriteTx
@@ -66,11 +70,17 @@ class ChangeService:
         with self.database.read() as tx:
             return _latest_first(_get(tx, id) for id in dict.fromkeys(ids))
 
+    def newest(self, filter: ChangeFilter, caller: Caller) -> Change | None:
+        """Return the newest change that somebody made and that was not undone, whether it can be or not."""
+        changes = self.select(replace(filter, undone=False, standing=True), 1, caller).changes
+        return changes[0] if changes else None
+
     def undo(self, ids: Sequence[ChangeId], caller: Caller, overwrite: bool = False) -> UndoneChanges:
         """Undo changes, all or none.
 
         A memory, a long-term memory or a fact becomes what it was before; a draft that was merged becomes a memory of
-        its own; what was deleted comes back. `overwrite`: the ids are all changes since a moment, so a fact that was
+        its own; what was deleted comes back; an edge holds again, or has never held; a rule is as it was switched and
+        confirmed. `overwrite`: the ids are all changes since a moment, so a fact that was
         stored again after one of these deletions becomes what it was before that.
 
         Raises:
@@ -137,6 +147,8 @@ def _undo(
             return {id}
         case ChangeOrigin.CHANGES:
             return _unchange(tx, id, chosen, caller)
+        case ChangeOrigin.EDGE | ChangeOrigin.EDGE_END:
+            return _unconnect(tx, id, chosen)
         case _:
             return _unwrite(tx, id, chosen, caller, overwrite)
 
@@ -168,10 +180,38 @@ def _unchange(tx: WriteTx, id: ChangeId, chosen: Mapping[ChangeId, Change], call
             if step.draft is not None:
                 _part(tx, first.memory_id, step, caller)
     elif first.long_term_id is not None:
-        deleting.refuse_models(tx, [first.long_term_id], caller)
-        tx.long_term.replace(first.long_term_id, first.as_change())
+        _restore_long_term(tx, first.long_term_id, first, caller)
     tx.changes.delete([step.id for step in steps])
     return ids
+
+
+def _restore_long_term(tx: WriteTx, id: LongTermId, before: Changed, caller: Caller) -> None:
+    """Make a long-term memory what it was. Of a rule only a person restores how it was switched and confirmed."""
+    deleting.refuse_models(tx, [id], caller)
+    rule, state = tx.rules.find(id), before.rule_state
+    is_other = rule is not None and state is not None and state != (rule.off, rule.confirmed_at)
+    if rule is not None and is_other and not trust.is_person(caller.stamp):
+        raise Conflict(f"Only a person switches or confirms the rule `{rule.name}`. Nothing was undone.")
+    tx.long_term.replace(id, before.as_change())
+    if state is not None:
+        tx.rules.restore(id, *state)
+
+
+def _unconnect(tx: WriteTx, id: ChangeId, chosen: Mapping[ChangeId, Change]) -> set[ChangeId]:
+    """Take an edge out, as if it had never held, or let one that has ended hold again."""
+    edge, end = tx.edges.find(id.row), ChangeId(ChangeOrigin.EDGE_END, id.row)
+    if edge is None:
+        raise _gone(id)
+    if id.origin is ChangeOrigin.EDGE:
+        _refuse_later(id, set() if edge.valid_to is None else {end} - chosen.keys())
+        tx.edges.remove(id.row)
+        return {id, end}
+    again = tx.edges.holding(edge)
+    _refuse_later(id, set() if again is None else {ChangeId(ChangeOrigin.EDGE, again)})
+    if edge.relation is Relation.SUPERSEDES:
+        refuse_circle(tx, edge)
+    tx.edges.reopen(id.row)
+    return {id}
 
 
 def _before(tx: WriteTx, changed: Changed, caller: Caller) -> dict[str, Any]:

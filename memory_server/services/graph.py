@@ -66,7 +66,7 @@ class GraphService:
             source, target = tx.memories.get(edge.source), tx.memories.get(edge.target)
             if edge.relation is Relation.SUPERSEDES:
                 refuse_replacing(source.origin, target)
-                _refuse_circle(tx, edge)
+                refuse_circle(tx, edge)
             tx.memory_uses.mark_used([edge.source, edge.target], caller.session, How.CALLED)
             return tx.edges.connect(edge, caller)
 
@@ -221,7 +221,7 @@ def _alike(
     return scores, {MemoryId(id): cosine for id, cosine in cosines.items()}, problems
 
 
-def _refuse_circle(tx: Tx, edge: Edge) -> None:
+def refuse_circle(tx: Tx, edge: Edge) -> None:
     """Raise Conflict where a memory would supersede its own successor, at any distance."""
     if tx.edges.supersedes(edge.target, edge.source):
         raise Conflict(

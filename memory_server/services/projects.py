@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from memory_server.domain import rights
+from memory_server.domain import event, rights
 from memory_server.domain.caller import Caller
 from memory_server.domain.project import (
     DEFAULT_CONVERSATION,
@@ -27,6 +27,8 @@ from memory_server.project import NAME, NONE, Project, address, named, project_o
 from memory_server.storage.database import Database
 from memory_server.storage.projects import AT_ONCE, KeyKind, Known
 from memory_server.storage.tx import Tx, WriteTx
+
+NOBODY = Caller()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +172,7 @@ class ProjectService:
         with self.database.read() as tx:
             return tx.projects.select()
 
-    def rename(self, old: str, new: str) -> str:
+    def rename(self, old: str, new: str, caller: Caller = NOBODY) -> str:
         """Give a project another name, and return the old one. Its rows follow; the old name leads to it too.
 
         One with many memories moves to a new project in short transactions. Where that is broken off, to join both
@@ -191,16 +193,18 @@ class ProjectService:
                     f"There is a project `{namesake.name}` already. Nothing was renamed.", Mend.JOIN_PROJECTS
                 )
             large = tx.joined_projects.is_large(row)
+            if name != row.name:
+                _log(tx, event.RENAMED, row.name, name, caller)
             if large and namesake is None:
                 tx.projects.hand_on(row, tx.projects.insert(name))
                 tx.tokens.rename_project(row.name, name)
             else:
                 tx.projects.rename(row.id, name)
         if large and namesake is None:
-            self.join(row.name, name)
+            self._move(row.name, name, None)
         return row.name
 
-    def join(self, source: str, target: str) -> tuple[str, str, Moved]:
+    def join(self, source: str, target: str, caller: Caller = NOBODY) -> tuple[str, str, Moved]:
         """Move all of a project into another one, in short transactions; return both names, and how much moved.
 
         Where it is broken off, the same command goes on.
@@ -209,6 +213,10 @@ class ProjectService:
             NotFound: one of them does not exist.
             Invalid: both are the same.
         """
+        return self._move(source, target, caller)
+
+    def _move(self, source: str, target: str, joins: Caller | None) -> tuple[str, str, Moved]:
+        """Move all as `join`; `joins` is who joins them, None where a project only gets another name."""
         parts, memories = (_read(source), _read(target)), 0
         while True:
             with self.database.write() as tx:
@@ -219,11 +227,16 @@ class ProjectService:
                 memories += number
                 if number < AT_ONCE:
                     tx.projects.hand_on(source_row, target_row)
-                    return (
-                        source_row.name,
-                        target_row.name,
-                        tx.joined_projects.finish(source_row, target_row, memories),
-                    )
+                    moved = tx.joined_projects.finish(source_row, target_row, memories)
+                    if joins is not None:
+                        _log(tx, event.JOINED, source_row.name, target_row.name, joins, moved)
+                    return source_row.name, target_row.name, moved
+
+
+def _log(tx: WriteTx, source: str, old: str, new: str, caller: Caller, moved: Moved | None = None) -> None:
+    """Log what was done to a project, as an event without steps: nothing undoes it."""
+    counts = "" if moved is None else f"memories {moved.memories}, facts {moved.facts}, turns {moved.turns}"
+    tx.events.count(tx.events.insert("imported", source, f"{old} → {new}", tx.now, caller), counts)
 
 
 def _find(tx: Tx, project: Project) -> Known | None:

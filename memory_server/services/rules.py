@@ -22,7 +22,7 @@ from memory_server.services.long_term import LongTermService
 from memory_server.services.waking import Judge, places
 from memory_server.storage.database import Database
 from memory_server.storage.short_term import ConversationId
-from memory_server.storage.tx import Tx
+from memory_server.storage.tx import Tx, WriteTx
 from memory_server.triggers import Checked, Failure, Outcome, TriggerEngine, Value
 
 PATIENCE = 0.4
@@ -183,7 +183,7 @@ class RuleService:
             NotFound: there is no such rule.
         """
         with self.database.write() as tx:
-            rule = _rule(tx, name, places(tx, [None], caller))
+            rule = _kept(tx, name, caller)
             if trust.waits(rule.origin):
                 origin = trust.confirmed(rule.origin)
                 tx.long_term.replace(rule.id, LongTermChange(origin=origin))
@@ -197,7 +197,7 @@ class RuleService:
             NotFound: there is no such rule.
         """
         with self.database.write() as tx:
-            tx.rules.switch(_rule(tx, name, places(tx, [None], caller)).id, off)
+            tx.rules.switch(_kept(tx, name, caller).id, off)
             return _rule(tx, name, places(tx, [None], caller))
 
     def select(self, caller: Caller) -> list[ListedRule]:
@@ -237,6 +237,21 @@ def _situation(act: Act, now: str, folder: Path | None, branch: str | None = Non
 
 def _logged(act: Act) -> str:
     return redacted(_SIGNED_IN.sub("://", sight.line_of(act)))[: rules.MOST_LOGGED]
+
+
+def _kept(tx: WriteTx, name: str, caller: Caller) -> Rule:
+    """Return the rule of a name, which is kept as it is before it changes.
+
+    Raises:
+        NotFound: there is none.
+    """
+    conversations = places(tx, [None], caller)
+    rule = _rule(tx, name, conversations)
+    for conversation in conversations:
+        memory = tx.long_term.find(conversation, name)
+        if memory is not None and memory.id == rule.id:
+            tx.changes.keep_long_term(memory, caller)
+    return rule
 
 
 def _rule(tx: Tx, name: str, conversations: Sequence[ConversationId]) -> Rule:

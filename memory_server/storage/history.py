@@ -9,6 +9,7 @@ from memory_server.domain.change import ChangeOrigin as Table
 from memory_server.domain.change import Kind as Changeable
 from memory_server.domain.long_term import LongTermChange, LongTermId, LongTermMemory
 from memory_server.domain.memory import Memory, MemoryDraft, MemoryId, MemoryType
+from memory_server.domain.rules import Rule
 from memory_server.language.text import without_lone_surrogates
 
 SHOWN: Final = 300
@@ -41,13 +42,22 @@ class Changed:
 
     def as_change(self) -> LongTermChange:
         """Return the change that makes the long-term memory what it was."""
-        return LongTermChange(**self.before)
+        return LongTermChange(
+            **{name: value for name, value in self.before.items() if name in _LONG_TERM_FIELDS}
+        )
+
+    @property
+    def rule_state(self) -> tuple[bool, str | None] | None:
+        """Return of a rule whether it was off, and when a person had confirmed it."""
+        state = self.before.get("rule")
+        return None if state is None else (bool(state["off"]), state["confirmed_at"])
 
 
-def kept_fields(before: Memory | LongTermMemory) -> str:
+def kept_fields(before: Memory | LongTermMemory, rule: Rule | None = None) -> str:
     """Return as JSON the fields that a change can change, before it changes them."""
     names = _MEMORY_FIELDS if isinstance(before, Memory) else _LONG_TERM_FIELDS
-    return _as_json({name: getattr(before, name) for name in names})
+    state = {} if rule is None else {"rule": {"off": rule.off, "confirmed_at": rule.confirmed_at}}
+    return _as_json({name: getattr(before, name) for name in names} | state)
 
 
 def kept_draft(merged: MemoryDraft) -> str:

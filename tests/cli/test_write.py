@@ -149,7 +149,7 @@ async def test_edits_and_merges_of_an_assistant_are_undone(
         later = terminal("undo", "c1", code=1).err
         assert "c3" in later
         assert "c3..c7" in later
-        assert "is not the number of a change" in terminal("undo", "x1", code=2).err
+        assert "is not the number of a change" in terminal("undo", "z1", code=2).err
         dry = terminal("undo", "c1..c4", "h3", "--dry-run")
         assert [row[0] for row in dry.rows] == ["c4", "h3", "c3", "c2", "c1"]
         terminal("undo", "c1..c4", "h3")
@@ -185,7 +185,7 @@ async def test_all_or_none_is_undone(server: Servers, terminal: Terminal, ledger
     assert HARBOUR not in contents(terminal)
     terminal("undo", "--since", "1h", "--by", "terminal", "--yes")
     assert len(contents(terminal)) == 3
-    assert terminal("undo", "--yes").out == "There is nothing to undo.\n"
+    assert "`memory-server forget w:zoo` deletes it" in terminal("undo", "--yes", code=1).err
 
 
 async def test_a_project_that_was_renamed_since_is_found_again(

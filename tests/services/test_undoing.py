@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.change import ChangeFilter
+from memory_server.domain.change import ChangeAction, ChangeFilter
+from memory_server.domain.edge import Edge, Relation
 from memory_server.domain.fact import FactDraft, Scope
 from memory_server.domain.forgetting import Kind
 from memory_server.domain.memory import MemoryChange, MemoryDraft, MemoryId, MemoryType
@@ -18,6 +19,7 @@ from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.services.changes import ChangeService
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.facts import FactService
+from memory_server.services.graph import GraphService
 from memory_server.services.memories import MemoryService
 from memory_server.storage.database import Database
 from memory_server.transfer import events
@@ -157,6 +159,32 @@ def test_undoing_since_a_moment_gives_the_state_of_that_moment(history: History)
         assert Counter(fields[0] for fields in there.values()) == history.parted
         assert history.values() == history.written | values
     assert undone > rounds(ROUNDS)
+
+
+def test_an_edge_that_ended_does_not_come_back_into_a_circle(history: History) -> None:
+    graph = GraphService(history.database, history.memories.queue)
+    history.store()
+    history.store()
+    first, second = MemoryId(1), MemoryId(2)
+    history.clock.advance(seconds=1)
+    graph.connect(Edge(first, second, Relation.SUPERSEDES), Caller())
+    history.clock.advance(seconds=1)
+    graph.end(Edge(first, second, Relation.SUPERSEDES))
+    history.clock.advance(seconds=1)
+    graph.connect(Edge(second, first, Relation.SUPERSEDES), Caller())
+    changes = ChangeService(history.database, lambda: None, events.undo)
+    undoable = changes.select(ChangeFilter(undone=True), 10, Caller()).changes
+    newest, ended, connected = (change.id for change in undoable if change.id is not None)
+    assert (str(newest), str(ended), str(connected)) == ("e2", "x1", "e1")
+    with pytest.raises(Conflict, match="already supersedes"):
+        changes.undo([ended], Caller())
+    changes.undo([newest, ended], Caller())
+    with history.database.read() as tx:
+        assert tx.edges.successors([first, second]) == {second: first}  # the first one supersedes again
+    changes.undo([connected], Caller())
+    last = changes.newest(ChangeFilter(), Caller())
+    assert last is not None
+    assert last.action is ChangeAction.STORED
 
 
 def test_nothing_is_restored_over_a_row_that_has_the_id(history: History) -> None:

@@ -8,6 +8,7 @@ from memory_server.domain.long_term import LongTermMemory
 from memory_server.domain.memory import Memory, MemoryDraft
 from memory_server.storage.history import Changed, changed_of, kept_draft, kept_fields
 from memory_server.storage.statements import Statements
+from memory_server.storage.tables.rules import Rules
 
 _COLUMNS = "id, memory_id, long_term_id, action, before, draft, changed_at, changed_by, session"
 
@@ -64,11 +65,11 @@ class Changes:
 class WritableChanges(Changes):
     def keep_memory(self, before: Memory, caller: Caller, merged: MemoryDraft | None = None) -> None:
         """Keep a memory as it is before an edit of it, or before something is merged into it."""
-        self._insert(before.id, None, before, merged, caller)
+        self._insert(before.id, None, kept_fields(before), merged, caller)
 
     def keep_long_term(self, before: LongTermMemory, caller: Caller) -> None:
-        """Keep a long-term memory as it is before an edit."""
-        self._insert(None, before.id, before, None, caller)
+        """Keep a long-term memory as it is before an edit; a rule also before it is switched or confirmed."""
+        self._insert(None, before.id, kept_fields(before, Rules(self.tx).find(before.id)), None, caller)
 
     def delete(self, ids: Sequence[int]) -> None:
         """Forget them: nothing undoes them any more."""
@@ -81,7 +82,7 @@ class WritableChanges(Changes):
         self,
         memory: int | None,
         long_term: int | None,
-        before: Memory | LongTermMemory,
+        before: str,
         merged: MemoryDraft | None,
         caller: Caller,
     ) -> None:
@@ -89,7 +90,7 @@ class WritableChanges(Changes):
             "memory_id": memory,
             "long_term_id": long_term,
             "action": "edited" if merged is None else "merged",
-            "before": kept_fields(before),
+            "before": before,
             "draft": None if merged is None else kept_draft(merged),
             "changed_at": self.tx.now,
             "changed_by": caller.author,

@@ -249,6 +249,23 @@ class Edges:
         )
         return {MemoryId(old): MemoryId(new) for old, new in rows}
 
+    def find(self, id: int) -> Edge | None:
+        """Return the edge of a row."""
+        row = self.tx.row(f"SELECT {_COLUMNS} FROM edges WHERE id = :id", {"id": id})
+        return None if row is None else _edge(row)
+
+    def holding(self, edge: Edge) -> int | None:
+        """Return the row of the edge that holds between these two in this relation."""
+        row = self.tx.row(
+            """
+            SELECT id
+            FROM edges
+            WHERE source_id = :source AND target_id = :target AND relation = :relation AND valid_to IS NULL
+            """,
+            {"source": edge.source, "target": edge.target, "relation": edge.relation.value},
+        )
+        return None if row is None else row[0]
+
     def supersedes(self, new: MemoryId, old: MemoryId) -> bool:
         """True if one memory supersedes another, at whatever distance."""
         row = self.tx.row(
@@ -309,6 +326,14 @@ class WritableEdges(Edges):
             },
         )
         return _edge(rows[0]) if rows else None
+
+    def remove(self, id: int) -> None:
+        """Delete an edge, as if it had never held."""
+        self.tx.send("DELETE FROM main.edges WHERE id = :id", {"id": id})
+
+    def reopen(self, id: int) -> None:
+        """Let an edge that has ended hold again."""
+        self.tx.send("UPDATE main.edges SET valid_to = NULL WHERE id = :id", {"id": id})
 
     def _values(self, edge: Edge, caller: Caller) -> dict[str, Any]:
         return {

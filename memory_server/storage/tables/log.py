@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from memory_server.domain.change import Change, ChangeFilter, ChangeId
+from memory_server.domain.event import JOINED, RENAMED
 from memory_server.storage.history import SHOWN, change_of
 from memory_server.storage.statements import Statements
 from memory_server.storage.tables.turns import STORED
@@ -73,12 +74,14 @@ _FACT_STEPS: Final = """
     ) AS steps
 """
 
-_EVENTS: Final = """
+_EVENTS: Final = f"""
     (
         SELECT
-            id, action, happened_at, happened_by,
+            id, happened_at, happened_by, CASE action WHEN 'imported' THEN 'import' ELSE 'forgetting' END AS kind,
+            CASE source WHEN '{JOINED}' THEN 'joined' WHEN '{RENAMED}' THEN 'renamed' ELSE action END AS action,
             EXISTS (SELECT 1 FROM event_steps AS s WHERE s.event_id = e.id) AS undoable,
-            source || CASE path WHEN '' THEN '' ELSE ' ' || path END || ': ' || counts
+            source || CASE path WHEN '' THEN '' ELSE ' ' || path END 
+                || CASE counts WHEN '' THEN '' ELSE ': ' || counts END
                 || CASE WHEN undone_at IS NULL THEN '' ELSE ' (undone)' END AS text
         FROM events AS e
     ) AS happened
@@ -133,6 +136,27 @@ _EDGES_OF_EVENT: Final = """
         WHERE s.event_id = :event AND s.kind = 'edge' AND s.did IN ('added', 'ended')
     ) AS connected
 """
+
+_EDGES: Final = """
+    (
+        SELECT
+            e.id, {at} AS at, {by} AS by, source.id AS source, source.project,
+            e.relation || ' m' || target.id || ': ' || target.content AS text
+        FROM edges AS e
+        JOIN memories AS source ON source.id = e.source_id
+        JOIN memories AS target ON target.id = e.target_id
+        WHERE {condition}
+            AND NOT EXISTS (SELECT 1 FROM event_steps AS s WHERE s.kind = 'edge' AND s.item_id = e.id)
+    ) AS connected
+"""
+"""Edges, but for those of an event. One that was stored with its memory is no change of its own."""
+
+_CONNECTED: Final = _EDGES.format(
+    at="e.valid_from",
+    by="e.created_by",
+    condition="e.valid_from NOT IN (source.created_at, target.created_at)",
+)
+_DISCONNECTED: Final = _EDGES.format(at="e.valid_to", by="''", condition="e.valid_to IS NOT NULL")
 
 _BRANCHES: Final = (
     # What is there: a row each.
@@ -189,8 +213,17 @@ _BRANCHES: Final = (
     # What was done to many things at once.
     _branch(
         7, _EVENTS, at="happened_at", by="happened_by", action="action",
-        kind="CASE action WHEN 'imported' THEN 'import' ELSE 'forgetting' END", item="id", text="text",
+        kind="kind", item="id", text="text",
         origin="CASE WHEN NOT undoable THEN NULL WHEN action = 'imported' THEN 'i' ELSE 'g' END", row="id",
+    ),
+    # What was connected and ended by itself.
+    _branch(
+        10, _DISCONNECTED, at="at", by="by", action="'disconnected'", kind="'memory'", item="source", text="text",
+        origin="'x'", row="id", place="project",
+    ),
+    _branch(
+        11, _CONNECTED, at="at", by="by", action="'connected'", kind="'memory'", item="source", text="text",
+        origin="'e'", row="id", place="project",
     ),
 )  # fmt: skip
 
@@ -249,7 +282,15 @@ def _conditions(filter: ChangeFilter) -> tuple[list[str], dict[str, Any]]:
         [f"(number IN (8, 9) OR {part})"] if filter.event is not None else [f"NOT {part}"] if is_whole else []
     )
     undone = ["origin IS NOT NULL AND action <> 'expired'"] if filter.undone else []
-    return [*parts, *undone, *(clause for clause, value in clauses.items() if value is not None)], values
+    standing = (
+        ["action <> 'expired' AND NOT (number = 7 AND text LIKE '%(undone)')"] if filter.standing else []
+    )
+    return [
+        *parts,
+        *undone,
+        *standing,
+        *(clause for clause, value in clauses.items() if value is not None),
+    ], values
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,6 +148,12 @@ class WritableRules(Rules):
             "UPDATE main.rules SET off = :off WHERE memory_id = :memory", {"memory": memory, "off": off}
         )
 
+    def restore(self, memory: LongTermId, off: bool, confirmed_at: str | None) -> None:
+        self.tx.send(
+            "UPDATE main.rules SET off = :off, confirmed_at = :confirmed WHERE memory_id = :memory",
+            {"memory": memory, "off": off, "confirmed": confirmed_at},
+        )
+
     def log(self, hits: Sequence[tuple[LongTermId, Effect]], act: str, caller: Caller) -> None:
         """Keep that these rules held an act."""
         self.tx.send_each(
