@@ -63,6 +63,7 @@ def install_command(
     if only_print:
         _print(client, parts, connected=True)
         return
+    is_here = chosen.is_here
     changed = [_entered(change, parts) for change in files.entered(parts)]
     if not terminal.is_json():
         _tell(changed)
@@ -70,14 +71,20 @@ def install_command(
             output.say(REFUSES)
     if not no_try:
         _try(parts)
-    if output.answered(ClientAnswer(client, True, changed, None if no_try else True, chosen.then, True)):
+    works_now = None if no_try else True
+    if output.answered(ClientAnswer(client, True, changed, works_now, chosen.then, True, is_here)):
         return
     works = "" if no_try else ", and the server works"
     if all(file.change == "none" for file in changed):
         output.say(f"{chosen.title} is already connected{works}. Nothing was changed.")
-    else:
+    elif is_here:
         for line in (f"{chosen.title} is connected{works}.", chosen.then, SENTENCE):
             output.say(line)
+    else:
+        written = ", ".join(file.path for file in changed)
+        output.say(
+            f"No sign of {chosen.title} was found on this machine. Once there, it reads {written}{works}."
+        )
 
 
 @verb("uninstall", examples=("memory-server uninstall claude",))

@@ -203,7 +203,8 @@ class ClientFile:
 
 @dataclass(frozen=True, slots=True)
 class ClientAnswer:
-    """`works` is null where the server was not tried, `then` what the person does next."""
+    """`works` is null where the server was not tried, `then` what the person does next; `on_this_machine` whether
+    something shows the client, null where nothing was written."""
 
     client: str
     connected: bool
@@ -211,6 +212,7 @@ class ClientAnswer:
     works: bool | None
     then: str | None
     done: bool
+    on_this_machine: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

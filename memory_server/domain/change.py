@@ -90,7 +90,8 @@ class Change:
     """One thing that happened. `id` is None where nothing can undo it; `item` is the id of the row it happened to.
 
     `name` is what it is called where that is no number: the key of a fact, the name of a long-term memory. `place` is
-    its project, or its conversation; None where it has none. `scope` is that of a fact. `by` None means by hand, '' that it is not known.
+    its project, or its conversation; None where it has none. `scope` is that of a fact. `by` None means by hand, an
+    empty text that it is not known.
     """
 
     at: str

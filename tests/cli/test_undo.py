@@ -57,7 +57,8 @@ def test_where_the_newest_change_stays_nothing_older_is_undone(terminal: Termina
     assert refused.out == ""
     assert re.fullmatch(
         r"memory-server: The newest change cannot be undone: f:project/port, stored by terminal at \S+ \S+\. "
-        r"`memory-server forget f:project/port` deletes it\. `memory-server undo d1` undoes the last one that can be\.\n",
+        r"`memory-server forget f:project/port` deletes it\. "
+        r"`memory-server undo d1` undoes the last one that can be\.\n",
         refused.err,
     )
     assert terminal("undo", "--yes", "--json", code=1).json["error"] in refused.err

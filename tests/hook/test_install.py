@@ -134,8 +134,37 @@ def test_a_client_without_files_gets_them_and_loses_them_again(hooks: Hooks, hom
     assert "was not connected" in run(hooks, home, "uninstall", client)
 
 
+def test_a_client_that_is_not_on_this_machine_is_told_with_what_waits_for_it(
+    hooks: Hooks, home: Path
+) -> None:
+    *written, last = run(hooks, home, "install", "cursor").splitlines()
+    files = [home / ".cursor" / "mcp.json", home / ".cursor" / "hooks.json"]
+    assert written == [f"{file}: written." for file in files]
+    assert last == (
+        f"No sign of Cursor was found on this machine. Once there, it reads {files[0]}, {files[1]}."
+    )
+    assert "is already connected" in run(hooks, home, "install", "cursor")
+    (home / ".gemini").mkdir()
+    assert "Gemini CLI is connected." in run(hooks, home, "install", "gemini")
+
+
+def test_the_program_of_a_client_shows_that_it_is_on_this_machine(hooks: Hooks, home: Path) -> None:
+    program = home / "bin" / "code"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o700)
+    path = os.pathsep.join((str(program.parent), os.environ["PATH"]))
+    env = {**env_of(home), "PATH": path}
+    answers = [
+        json.loads(hooks.run("install", client, "--no-try", "--json", env=env).stdout)
+        for client in ("vscode", "claude-desktop")
+    ]
+    assert [answer["on_this_machine"] for answer in answers] == [True, False]
+
+
 @pytest.mark.parametrize("client", ["claude", "codex", "opencode"])
 def test_install_makes_the_database_by_a_first_call(hooks: Hooks, home: Path, client: str) -> None:
+    (home / (".config/opencode" if client == "opencode" else f".{client}")).mkdir(parents=True)
     hooks.db.unlink()
     lines = run(hooks, home, "install", client, tries=True).splitlines()
     assert lines[-3].endswith(" is connected, and the server works.")

@@ -8,6 +8,7 @@ tools that it looks for. The others put all before it, so they get the toolset `
 """
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -66,10 +67,14 @@ CLIENTS = {
 }
 """By its name on the command line: the client's name for people, and what the user must do after the change."""
 
+PROGRAMS = {"claude-desktop": "", "vscode": "code"}
+"""The programs of clients that have another name, or none, on the path."""
+
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """`title` is its name for people, `then` what the user must still do. `home` shows that it is on this machine.
+    """`title` is its name for people, `then` what the user must still do. `home` or `program` shows that it is on this
+    machine.
 
     `parts` gives its entries: with this program, and the hooks of these events as far as the client has them.
     `permissions` gives those that let it call these tools without asking; None where it keeps none in a file.
@@ -80,6 +85,12 @@ class Client:
     parts: Callable[[Launch, Collection[Name]], list[InstallPart]]
     then: str
     permissions: Callable[[Iterable[str]], InstallPart] | None = None
+    program: str = ""
+
+    @property
+    def is_here(self) -> bool:
+        """Return True where something on this machine shows the client: its folder, or its program."""
+        return self.home.is_dir() or bool(self.program and shutil.which(self.program))
 
 
 def clients(environment: Mapping[str, str] = os.environ) -> dict[str, Client]:
@@ -96,7 +107,7 @@ def clients(environment: Mapping[str, str] = os.environ) -> dict[str, Client]:
     }
     permissions = {"claude": places.permissions_of_claude}
     return {
-        name: Client(title, *homes_and_parts[name], then, permissions.get(name))
+        name: Client(title, *homes_and_parts[name], then, permissions.get(name), PROGRAMS.get(name, name))
         for name, (title, then) in CLIENTS.items()
     }
 

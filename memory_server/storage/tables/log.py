@@ -80,7 +80,7 @@ _EVENTS: Final = f"""
             id, happened_at, happened_by, CASE action WHEN 'imported' THEN 'import' ELSE 'forgetting' END AS kind,
             CASE source WHEN '{JOINED}' THEN 'joined' WHEN '{RENAMED}' THEN 'renamed' ELSE action END AS action,
             EXISTS (SELECT 1 FROM event_steps AS s WHERE s.event_id = e.id) AS undoable,
-            source || CASE path WHEN '' THEN '' ELSE ' ' || path END 
+            source || CASE path WHEN '' THEN '' ELSE ' ' || path END
                 || CASE counts WHEN '' THEN '' ELSE ': ' || counts END
                 || CASE WHEN undone_at IS NULL THEN '' ELSE ' (undone)' END AS text
         FROM events AS e
