@@ -8,8 +8,10 @@ from pathlib import Path
 
 import click
 
+from memory_server.cli import refusals, terminal
 from memory_server.cli.hints import WORDS
 from memory_server.cli.program import VERBS, Verb, program
+from memory_server.cli.terminal import TerminalClient
 from memory_server.domain import secret_formats
 from memory_server.domain.briefing.choice import TITLES
 from memory_server.domain.change import ChangeAction, Kind
@@ -105,6 +107,10 @@ def shown(module: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
             arguments = node.args[:1] if name in ("say", "confirm", "filled") else node.args
         elif (name in ERRORS and not module.startswith(FOR_MODELS)) or name == "Column":
             arguments = node.args[:1]
+        elif name == "Refusal":
+            arguments = node.args[1:2]
+        elif name == "append" and ast.unparse(node.func).endswith("conflicts.append"):
+            arguments = node.args
         elif name == "line" and module.startswith("web/"):
             arguments = node.args[1:2]
         elif name == "fields":
@@ -248,3 +254,23 @@ def test_a_value_of_the_person_stays_as_it_is() -> None:
 def test_a_value_that_is_a_word_or_a_sentence_of_ours_is_chinese_too() -> None:
     assert catalogue.chinese("No turn 7, so nothing was deleted.") == "找不到对话轮次 7，未删除任何内容。"
     assert catalogue.chinese("'x' is unknown. There are: a, b.") == "'x' 无法识别。可用的有：a, b。"
+
+
+def places() -> set[str]:
+    """Where a source is read, as refusals name it."""
+    found = set[str]()
+    for _, tree in modules():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Refusal":
+                found.update(texts_of(node.args[0]))
+    return {text.replace("{}", "7") for text in found if WORD.search(PLACE.sub("", text))}
+
+
+def test_where_something_was_not_taken_over_is_said_in_chinese() -> None:
+    with terminal.of(TerminalClient(services=None, folder=ROOT, language="zh")):  # type: ignore[arg-type]
+        assert {place for place in places() if not has_han(refusals.refused(place, ""))} == set()
+        assert refusals.refused("line 3 of session a b", "is no JSON: x") == "会话 a b 第 3 行：不是 JSON：x"
+        assert refusals.failure(
+            "2026-03-14 Stop failed: LockedError: No turn 7, so nothing was deleted."
+        ) == ("2026-03-14 Stop 失败：LockedError：找不到对话轮次 7，未删除任何内容。")
+    assert refusals.refused("line 3", "is no JSON") == "line 3: is no JSON"

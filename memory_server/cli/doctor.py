@@ -12,6 +12,7 @@ from memory_server.cli.hints import told
 from memory_server.cli.install import status
 from memory_server.cli.opened import opened
 from memory_server.cli.program import verb
+from memory_server.cli.refusals import failure, refused
 from memory_server.cli.terminal import is_chinese, translated
 from memory_server.front import running
 from memory_server.hook import journal
@@ -79,9 +80,9 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
         *(f'job "{job}": {problem}' for job, problem in health.jobs.items()),
         *(told(problem) or "" for problem in (coverage.problem, unordered, health.asleep) if problem),
         *filter(None, [backups.problem() if backups else None]),
-        *(f"the last hook that failed: {line}" for line in hooks.failures[-1:]),
+        *(f"the last hook that failed: {failure(line)}" for line in hooks.failures[-1:]),
         *(client.problem for client in clients if client.problem),
-        *(f"{refusal.where}: {refusal.why}" for refusal in services.corrections.refused()),
+        *(refused(refusal.where, refusal.why) for refusal in services.corrections.refused()),
     )
     report = {
         "database": f"{settings.db} ({health.size:,} bytes)",

@@ -5,13 +5,16 @@ import re
 
 import click
 
-from memory_server.cli import output
+from memory_server.cli import output, refusals
 from memory_server.cli.answers import CapturedAnswer, HookLogAnswer, LearntAnswer
 from memory_server.cli.done import UnlearntAnswer
 from memory_server.cli.opened import erased, opened
+from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
+from memory_server.cli.terminal import translated
 from memory_server.domain.caller import Caller
-from memory_server.domain.learning import OPEN
+from memory_server.domain.injection import HookCapture, Injected, Logged
+from memory_server.domain.learning import OPEN, Learnt, OpenQuestion
 from memory_server.errors import Invalid
 from memory_server.hook import journal
 from memory_server.services.capturing import CaptureService
@@ -23,6 +26,35 @@ SHOWN = 50
 
 ALL = "all"
 
+OF_LOG: Columns[Logged] = (
+    Column("when", lambda row: output.moment(row.at), "dim"),
+    Column("session", lambda row: row.session[:8]),
+    Column("event", lambda row: row.event),
+    Column("kind", lambda row: translated(row.kind), "green"),
+    Column("tokens", lambda row: row.tokens, right=True),
+    Column("text", lambda row: _text(row), fills=True),
+)
+OF_CAPTURED: Columns[HookCapture] = (
+    Column("when", lambda row: output.moment(row.at), "dim"),
+    Column("session", lambda row: row.session[:8]),
+    Column("event", lambda row: row.event),
+    Column("kind", lambda row: translated(row.kind.value), "green"),
+    Column("text", lambda row: row.text, fills=True),
+)
+OF_LEARNT: Columns[Learnt] = (
+    Column("id", lambda row: f"m{row.memory}", "cyan"),
+    Column("score", lambda row: f"{100 * (row.uses.factor - 1):+.1f} %", right=True),
+    Column("why", lambda row: translated(row.uses.reason or "")),
+    Column("text", lambda row: row.content, fills=True),
+)
+OF_QUESTIONS: Columns[OpenQuestion] = (
+    Column("id", lambda row: f"q{row.id}", "cyan"),
+    Column("when", lambda row: output.moment(row.asked_at), "dim"),
+    Column("state", lambda row: translated("open" if row.sessions >= OPEN else "asked once"), "green"),
+    Column("project", lambda row: row.project, "dim"),
+    Column("text", lambda row: row.text, fills=True),
+)
+
 
 def log(settings: Settings) -> None:
     """Print what was put into which session's context, what each cost in tokens, and what failed."""
@@ -31,12 +63,18 @@ def log(settings: Settings) -> None:
     tokens, failures = sum(row.tokens for row in texts), journal.read(settings.db).failures[-SHOWN:]
     if output.answered(HookLogAnswer(texts, tokens, failures)):
         return
-    for row in reversed(texts):
-        text = "(deleted since)" if row.text is None and row.kind != "briefing" else row.text or ""
-        _say(f"{row.at[:16]} {row.session[:8]:<8} {row.event:<16} {row.kind:<10} {row.tokens:>5} {text}")
+    output.table(OF_LOG, reversed(texts))
     output.say(f"{len(texts)} texts, {tokens:,} tokens." if texts else "Hooks have said nothing yet.")
-    for failure in failures:
-        _say(failure)
+    for line in failures:
+        output.say_text(refusals.failure(line))
+
+
+def _text(row: Logged) -> str:
+    return (
+        translated("(deleted since)")
+        if row.text is None and row.kind != Injected.BRIEFING
+        else row.text or ""
+    )
 
 
 def captured(settings: Settings, session: str | None) -> None:
@@ -45,8 +83,7 @@ def captured(settings: Settings, session: str | None) -> None:
         captures = CaptureService(services.database).select(None if session == ALL else session, SHOWN)
     if output.answered(CapturedAnswer(captures)):
         return
-    for row in reversed(captures):
-        _say(f"{row.at[:16]} {row.session[:8]:<8} {row.event:<10} {row.kind.value:<10} {row.text}")
+    output.table(OF_CAPTURED, reversed(captures))
     if not captures:
         output.say("Hooks have captured nothing.")
 
@@ -71,14 +108,8 @@ def learnt(settings: Settings) -> None:
         memories, questions = services.learning.learnt(SHOWN), services.learning.all_questions()[:SHOWN]
     if output.answered(LearntAnswer(memories, questions)):
         return
-    for memory in memories:
-        change = 100 * (memory.uses.factor - 1)
-        _say(f"m{memory.memory:<6} {change:+5.1f} %  {memory.uses.reason:<36} {memory.content}")
-    for question in questions:
-        state = "open" if question.sessions >= OPEN else "asked once"
-        _say(
-            f"q{question.id:<6} {question.asked_at[:10]}  {state:<10} {question.project:<16} {question.text}"
-        )
+    output.table(OF_LEARNT, memories)
+    output.table(OF_QUESTIONS, questions)
     if not memories and not questions:
         output.say("Nothing learnt yet.")
 
@@ -123,7 +154,3 @@ def hook_command(settings: Settings, event: str, whose: str | None, client: str 
         case "unlearn":
             return 0 if unlearn(settings, whose) else 1
     return 0
-
-
-def _say(line: str) -> None:
-    output.say_text(" ".join(line.split("\n"))[:200])

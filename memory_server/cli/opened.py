@@ -9,6 +9,7 @@ import click
 
 from memory_server.cli import output, terminal
 from memory_server.cli.guard import complain
+from memory_server.cli.refusals import refused
 from memory_server.domain import trust
 from memory_server.domain.caller import Caller
 from memory_server.errors import Invalid
@@ -56,7 +57,7 @@ def _write_back(services: "Services") -> None:
     db = services.settings.db
     if services.writes_back and isinstance(db, Path) and db.exists():  # a trial makes no file
         for refusal in services.corrections.write_back():
-            complain(f"{refusal.where}: {refusal.why}.")
+            complain(f"{refused(refusal.where, refusal.why)}.")
 
 
 @contextmanager

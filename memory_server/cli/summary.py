@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from memory_server.cli import output
 from memory_server.cli.done import ImportAnswer, ImportedPath, RefusedItem
+from memory_server.cli.refusals import refused
 from memory_server.cli.terminal import bracketed, colon, filled, is_chinese, translated
 from memory_server.language.catalogue import word
 from memory_server.language.text import visible
@@ -63,8 +64,8 @@ def told(path: str, form: str, done: Imported, dry_run: bool) -> str:
     if not done.counts:
         lines.append(f"  {translated('it is empty')}")
     lines += _list("rules", [_rule(name, state) for name, state in done.rules.items()])
-    lines += _list("not taken over", [f"{refusal.where}: {refusal.why}" for refusal in done.refused])
-    lines += _list("conflicts", list(done.conflicts))
+    lines += _list("not taken over", [refused(refusal.where, refusal.why) for refusal in done.refused])
+    lines += _list("conflicts", list(map(translated, done.conflicts)))
     return "\n".join(map(visible, lines))
 
 

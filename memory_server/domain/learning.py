@@ -77,7 +77,7 @@ class Uses:
     def reason(self) -> str | None:
         """The reason for the factor in words; None where it is 1."""
         if self.used:
-            return f"used in {self.used} session{'s' if self.used > 1 else ''}"
+            return f"used in {self.used} sessions" if self.used > 1 else "used in 1 session"
         return f"shown in {self.unused} sessions, never used" if self.unused >= OFTEN else None
 
 

@@ -191,7 +191,7 @@ def test_the_hooks_of_a_first_session_keep_its_turn(hooks: Hooks, home: Path) ->
         words = shlex.split(hook["command"])
         done = hooks.run(*words[words.index("hook") :], input=json.dumps(turn), env=env)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert "short_term user: We deploy on Tuesdays." in hooks.run("hook", "captured", env=env).stdout
+    assert "short_term\tuser: We deploy on Tuesdays." in hooks.run("hook", "captured", env=env).stdout
     assert "hooks       last worked on" in hooks.run("doctor", "--embedder", "hashing", env=env).stdout
 
 

@@ -53,7 +53,7 @@ async def test_facts_that_are_told_are_kept_marked_found_listed_and_erased(
         {"content": "My name is Priya.", "project": None, **marks},
     ]
     listed = empty.run("hook", "captured", "--db", str(empty.db)).stdout
-    assert "memory     the staging database runs on port 5433." in listed
+    assert "memory\tthe staging database runs on port 5433." in listed
     said = empty("UserPromptSubmit", session_id="s2", prompt="Which port has the staging database?").context
     assert "port 5433" in said
     assert empty.run("hook", "forget", "all", "--db", str(empty.db)).stdout == "Erased: 3.\n"
@@ -159,7 +159,7 @@ async def test_what_is_learnt_is_told_listed_ignored_and_forgotten(
 
     assert "used in 1 session" in await why()
     assert await why("--no-learning") == []
-    assert "+2.5 %  used in 1 session" in hooks.run("hook", "learnt", "--db", hooks.given).stdout
+    assert "+2.5 %\tused in 1 session" in hooks.run("hook", "learnt", "--db", hooks.given).stdout
     assert hooks.run("hook", "unlearn", "--db", hooks.given).returncode == 1
     assert hooks.run("hook", "unlearn", "m2", "--db", hooks.given).stdout.startswith("Forgotten: ")
     assert hooks.run("hook", "unlearn", "m1", "--db", hooks.given).stdout == "Forgotten: 1.\n"
