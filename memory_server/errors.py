@@ -58,6 +58,7 @@ class Mend(StrEnum):
     CHECK_ENDPOINT = "start the endpoint, or correct its address or its model"
     SET_ENDPOINT_KEY = "set the key of the endpoint"
     ENCRYPT_ENDPOINT = "use an encrypted address, or no key"
+    WAIT_FOR_ENDPOINT = "wait for the endpoint, or raise its quota"
     CHECK_RERANKER = "start the re-ranker, or correct its setting, address or key"
     MEND_DICTIONARY = "correct a file of words"
     INSTALL_EXTRA = "install what a part of the program needs"

@@ -62,6 +62,7 @@ WORDS = {
     Mend.SET_ENDPOINT_KEY: "Set the environment variable MEMORY_SERVER_EMBEDDER_KEY to the key, or OPENAI_API_KEY for "
     "OpenAI's own service.",
     Mend.ENCRYPT_ENDPOINT: "Name an https address with --embedder-url, or take away MEMORY_SERVER_EMBEDDER_KEY.",
+    Mend.WAIT_FOR_ENDPOINT: "Wait {seconds} s: then it is asked again. If that goes on, raise its quota or rate limit.",
     Mend.CHECK_RERANKER: "Check --reranker, --reranker-url and --reranker-seconds, the variable "
     "MEMORY_SERVER_RERANKER_KEY, and that it runs. `memory-server doctor` shows both, and tries again.",
     Mend.MEND_DICTIONARY: "Write one word a line, in UTF-8. With --dictionary: WORD, WORD WEIGHT or WORD WEIGHT TAG, "

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from ipaddress import ip_address
-from math import inf
+from math import ceil, inf
 from threading import Thread
 from typing import Any, NoReturn, TypeVar
 from urllib.parse import urlsplit
@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from memory_server.call import deadline
-from memory_server.errors import Mend, Unavailable, Unreachable
+from memory_server.errors import Hint, Mend, Unavailable, Unreachable
 from memory_server.language.text import visible
 
 Answer = TypeVar("Answer")
@@ -37,6 +37,9 @@ PAUSE = 0.5
 
 MOST_PAUSE = 20.0
 """Seconds that the endpoint may ask us to wait (`Retry-After`). Longer ones end this round: the job comes again."""
+
+A_MINUTE = 60
+"""Seconds to wait where the endpoint does not say: many count by the minute, and a job that failed comes again then."""
 
 MOST_BYTES = 64_000_000
 """Bytes of an answer: 33 vectors of 8,192 numbers with 20 characters each are 6 MB."""
@@ -173,7 +176,7 @@ class Endpoint:
 
     def _explain(self, response: httpx2.Response, body: bytes, model: str, ours: bool) -> NoReturn:
         """Say why there is no answer."""
-        status = response.status_code
+        status, pause = response.status_code, _seconds(response.headers.get("Retry-After"))
         words = self._said(body) if ours or status == 404 else ""
         match status:
             case 401 | 403:
@@ -198,12 +201,13 @@ class Endpoint:
                 )
             case 429:
                 failure = Unreachable(
-                    f"{self.url} has too much to do, or a quota is used up (HTTP 429){words}."
+                    f"{self.url} has too much to do, or a quota is used up (HTTP 429){words}.",
+                    Hint(Mend.WAIT_FOR_ENDPOINT, {"seconds": A_MINUTE if pause is None else ceil(pause)}),
                 )
             case _:
                 failure = RefusedTexts(f"{self.url} refuses a text (HTTP {status}){words}.", self.role.check)
         if status in _PASSING:
-            raise _Passing(failure, _seconds(response.headers.get("Retry-After")))
+            raise _Passing(failure, pause)
         raise failure
 
     def _said(self, body: bytes) -> str:

@@ -63,6 +63,8 @@ WORDS = {
     "OPENAI_API_KEY for OpenAI's own service.",
     Mend.ENCRYPT_ENDPOINT: "The user must name an https address with --embedder-url, or take away "
     "MEMORY_SERVER_EMBEDDER_KEY.",
+    Mend.WAIT_FOR_ENDPOINT: "Wait {seconds} s: then it is asked again. If that goes on, the user can raise its quota "
+    "or rate limit.",
     Mend.CHECK_RERANKER: "The user can check --reranker, --reranker-url and --reranker-seconds, the variable "
     "MEMORY_SERVER_RERANKER_KEY, and that it runs.",
     Mend.MEND_DICTIONARY: "The user can correct the file of --dictionary (a line: WORD, WORD WEIGHT or WORD WEIGHT "

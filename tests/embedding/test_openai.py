@@ -293,16 +293,18 @@ def test_a_failure_that_may_pass_is_tried_again(
 def test_tries_have_an_end(local: Local, make: Make, pauses: list[float]) -> None:
     embedder = make()
     local.answer = status(429, "quota")
-    with pytest.raises(Unreachable, match="HTTP 429"):
+    with pytest.raises(Unreachable, match="HTTP 429") as error:
         embedder.embed_documents([SECRET])
+    assert error.value.problem.hints == (Hint(Mend.WAIT_FOR_ENDPOINT, {"seconds": 60}),)
     assert (len(local.asked), pauses) == (TRIES, [0.5, 1.0])
 
 
 def test_a_long_pause_is_not_waited_for(local: Local, make: Make, pauses: list[float]) -> None:
     embedder = make()
-    local.answer = status(429, Retry_After=str(MOST_PAUSE + 1))
-    with pytest.raises(Unreachable):
+    local.answer = status(429, Retry_After=str(MOST_PAUSE + 1.5))
+    with pytest.raises(Unreachable) as error:
         embedder.embed_documents(["one"])
+    assert error.value.problem.hints == (Hint(Mend.WAIT_FOR_ENDPOINT, {"seconds": MOST_PAUSE + 2}),)
     assert (len(local.asked), pauses) == (1, [])
 
 
