@@ -77,9 +77,8 @@ def export_command(
             skipped = exported.skipped
     if not output.answered(ExportedAnswer(str(file), dict(written), [problem.text for problem in skipped])):
         if file is not None:
-            output.note(
-                f"{file}: {_named(written) if form == 'jsonl' else ', '.join(written) or translated(EMPTY)}"
-            )
+            counts = _named(written) if form == "jsonl" else ", ".join(written) or translated(EMPTY)
+            output.note(f"{file}{terminal.colon()}{counts}")
         for problem in skipped:
             complain(f"left out: {problem.text}")
     return int(bool(skipped))
@@ -87,7 +86,7 @@ def export_command(
 
 def _named(counts: Mapping[str, int]) -> str:
     words = (f"{translated(KINDS[kind])} {counts[kind]:,}" for kind in KINDS if kind in counts)
-    return ", ".join(words) or translated(EMPTY)
+    return ("、" if terminal.is_chinese() else ", ").join(words) or translated(EMPTY)
 
 
 def _write_lines(file: Path | None, exported: Export, report: progress.Report, force: bool) -> Counter[str]:

@@ -12,7 +12,7 @@ from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
 from memory_server.cli.terminal import is_chinese, translated
 from memory_server.domain.caller import Caller
-from memory_server.domain.change import Change, ChangeFilter, Kind
+from memory_server.domain.change import Change, ChangeAction, ChangeFilter, Kind
 from memory_server.domain.handles import Handle
 from memory_server.errors import Mend, NotFound
 from memory_server.settings import Settings
@@ -90,7 +90,10 @@ def _line_of(services: "Services", event: Handle, by: Caller) -> str:
 
 
 def _text(change: Change) -> str:
-    """Return the text of a change; the counts of an import are in the language of the person."""
+    """Return the text of a change; a relation and the counts of an import are in the language of the person."""
+    if change.action in (ChangeAction.CONNECTED, ChangeAction.DISCONNECTED):
+        relation, _, memory = change.text.partition(" ")
+        return f"{translated(relation)} {memory}"
     if change.kind not in (Kind.IMPORT, Kind.FORGETTING) or not is_chinese():
         return change.text
     from memory_server.cli import summary  # what imports, which the others do without

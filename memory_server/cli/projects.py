@@ -12,7 +12,7 @@ from memory_server.cli.done import JoinedAnswer, RenamedAnswer
 from memory_server.cli.importing import tried
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import Verbs, verb
-from memory_server.cli.terminal import filled, translated
+from memory_server.cli.terminal import bracketed, colon, filled, translated
 from memory_server.domain.project import Listed, Moved
 from memory_server.settings import Settings
 
@@ -104,7 +104,8 @@ def _line(project: Listed) -> str:
     names = [*project.keys, *(filled("once {name}", name=name) for name in project.former_names)]
     if project.folder is not None and project.folder not in project.keys:
         names.append(project.folder)
-    return f"{project.name}: {_counts(project)}" + (f" ({', '.join(names)})" if names else "")
+    line = f"{project.name}{colon()}{_counts(project)}"
+    return line + (bracketed(", ".join(names)) if names else "")
 
 
 def _counts(amounts: Listed | Moved) -> str:

@@ -77,7 +77,7 @@ def stats_command(settings: Settings, project: str | None, of_calls: bool, days:
         ("memories", f"{answer.memories:,}"),
         *((f"  {name}", f"{number:,}") for name, number in answer.by_type.items()),
         ("projects", f"{len(answer.by_project):,}"),
-        *((f"  {name or '(none)'}", f"{number:,}") for name, number in answer.by_project.items()),
+        *((f"  {name or translated('(none)')}", f"{number:,}") for name, number in answer.by_project.items()),
         ("embedder", answer.embedder),
         ("embedded", translated(f"{answer.embedded:,} ready, {answer.waiting:,} waiting")),
         ("database", translated(f"{answer.database} ({answer.bytes:,} bytes)")),

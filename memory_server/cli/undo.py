@@ -146,13 +146,15 @@ def _refuse_older(
     newest = services.changes.newest(filter, who)
     if newest is None or newest.id is not None:
         return
+    of_project = newest.action in (ChangeAction.JOINED, ChangeAction.RENAMED)
+    named = newest.text if of_project else newest.handle
     did, by = terminal.translated(newest.action.value), newest.by or terminal.translated("hand")
     mends = [_mended(newest)]
     if undoable:
         undo = f"`memory-server undo {undoable[0].id}` undoes the last one that can be."
         mends.append(terminal.translated(undo))
     raise Conflict(
-        f"The newest change cannot be undone: {newest.handle}, {did} by {by} at {output.moment(newest.at)}. "
+        f"The newest change cannot be undone: {named}, {did} by {by} at {output.moment(newest.at)}. "
         f"{('' if terminal.is_chinese() else ' ').join(mends)}"
     )
 

@@ -29,7 +29,7 @@ CONFIG = "LEDGER_WORKERS = 8\n"
 
 EDITED = "config.py: LEDGER_WORKERS = 12"
 
-RULE = "never push to main"
+RULE = "never push to {branch}"
 
 ACTS = ("sudo git -C app push origin HEAD:main", "git push origin fix/refunds")
 """Commands that the rule holds, and lets pass."""
@@ -146,8 +146,9 @@ async def edit_a_file(claude: Client, cursor: Client, db: Path, folder: Path) ->
 
 async def hold(db: Path, settings: Settings) -> None:
     scene("A rule holds: what it forbids does not happen, in disguise neither")
-    answers = await anyio.to_thread.run_sync(held, db, settings, translated(RULE), ACTS)
-    line("You say", RULE)
+    rule = translated(RULE).format(branch="main")
+    answers = await anyio.to_thread.run_sync(held, db, settings, rule, ACTS)
+    line("You say", rule)
     for command, answer in zip(ACTS, answers, strict=True):
         line("Claude wants", command)
         line("", f"→ {answer}")

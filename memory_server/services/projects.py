@@ -30,6 +30,8 @@ from memory_server.storage.tx import Tx, WriteTx
 
 NOBODY = Caller()
 
+_UNCHANGED = "Nothing was changed."
+
 
 @dataclass(frozen=True, slots=True)
 class Among:
@@ -283,7 +285,7 @@ def _get(tx: Tx, project: Project) -> Known:
     row = _find(tx, project) if project.key else None
     if row is None:
         wrong = unknown(tx, project) or "This folder belongs to no project."
-        raise NotFound(f"{wrong} Nothing was changed.", Mend.LIST_PROJECTS)
+        raise NotFound(f"{wrong} {_UNCHANGED}", Mend.LIST_PROJECTS)
     return row
 
 

@@ -132,3 +132,11 @@ def terminal_language(language: str) -> str:
     client = terminal.TerminalClient(None, None, language=language)  # type: ignore[arg-type]
     with terminal.of(client):
         return terminal.translated("No memories found.")
+
+
+def test_the_name_that_a_person_gave_a_rule_is_not_translated() -> None:
+    """README types this one."""
+    words = rules.in_words(["runs(act, 'git push main')"])
+    assert catalogue.chinese(f"Rule `never push to main` (it runs git push main): {words}").startswith(
+        "规则 `never push to main`（"
+    )

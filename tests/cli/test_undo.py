@@ -73,7 +73,7 @@ def test_a_project_that_was_joined_or_renamed_is_told(terminal: Terminal) -> Non
     terminal("edit", "1", "--importance", "9")
     terminal("projects", "rename", "shop", "store")
     renamed = terminal("undo", "--yes", code=1).err
-    assert "i1, renamed by terminal" in renamed
+    assert "projects rename shop → store, renamed by terminal" in renamed
     assert "`memory-server projects rename` gives the old name back." in renamed
     terminal("projects", "join", "store", "ledger")
     assert (
