@@ -45,6 +45,7 @@ class Mend(StrEnum):
     USE_ANOTHER_FILE = "use another database file"
     PUT_FILE_BACK = "put the database file back"
     RESTORE = "restore a backup"
+    RESTORE_NEWEST = "restore the newest backup"
     FREE_IDS = "take away the row that has the largest id"
     REMOVE_FOREIGN_SQL = "remove the SQL in a database that is not ours"
     NAME_BACKUP = "name a sound backup"

@@ -33,14 +33,15 @@ class EditedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ForgottenAnswer:
-    """`done` is false where it was only asked what would go. `undo` restores it, until a moment where that is known;
-    `files` may still hold what was purged."""
+    """`done` is false where it was only asked what would go. `undo` restores what was chosen together; `log` has the
+    changes of single ids. `files` may still hold what was purged, and what is `missing` was not there."""
 
     ids: Sequence[str]
     done: bool
     undo: str | None
     undo_until: str | None
     files: Sequence[str]
+    missing: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from memory_server.call.deadline import CALL
 from memory_server.cli import options, output, terminal
 from memory_server.cli.answers import Shown, ShownFact, ShownMemory, ShownTrigger
 from memory_server.cli.done import ForgottenAnswer
-from memory_server.cli.guard import complain
+from memory_server.cli.guard import complain, failed
 from memory_server.cli.handles import HandlesType, Range
 from memory_server.cli.hints import told
 from memory_server.cli.opened import caller, erased, opened
@@ -151,12 +151,13 @@ def _trial(purge: bool, number: str) -> str:
 def _forget_all(services: "Services", handles: Sequence[Handle], purge: bool, by: Caller) -> bool:
     """Forget each; true if all of it is gone as was asked."""
     gone, until, elsewhere = list[Handle](), None, dict[str, None]()
+    missing = dict[Handle, str]()
     try:
         for handle in handles:
             try:
                 done = services.things.forget(handle, purge, by)
             except NotFound as error:
-                complain(told(error.problem) or "")
+                missing[handle] = told(error.problem) or ""
                 continue
             until, elsewhere = done.undo_until, elsewhere | dict.fromkeys(done.elsewhere)
             gone.append(handle)
@@ -165,13 +166,19 @@ def _forget_all(services: "Services", handles: Sequence[Handle], purge: bool, by
         for handle in () if terminal.is_json() else gone:
             gone_for_good = f"{handle} erased for good." if overwritten else f"{handle} purged."
             output.say(gone_for_good if purge else f"{handle} deleted.")
-    if output.answered(ForgottenAnswer(list(map(str, gone)), True, None, until, list(elsewhere))):
-        return overwritten and len(gone) == len(handles)
+    if not gone:
+        failed(*missing.values())
+        return False
+    names = list(map(str, gone))
+    if output.answered(ForgottenAnswer(names, True, None, until, list(elsewhere), list(map(str, missing)))):
+        return overwritten and not missing
+    for problem in missing.values():
+        complain(problem)
     if until is not None:
         output.note(f"`memory-server undo` restores it until {output.moment(until)}.")
     for path in elsewhere:
         output.note(f"This file may still hold it: {path}.")
-    return overwritten and len(gone) == len(handles)
+    return overwritten and not missing
 
 
 def _list(services: "Services", handles: Sequence[Handle], by: Caller) -> None:

@@ -10,7 +10,7 @@ _THROUGH_AN_ASSISTANT = "An assistant that is connected to this memory can do th
 
 WORDS = {
     Mend.FIND_MEMORY: "`memory-server list` and `memory-server search` show the ids.",
-    Mend.FIND_TURN: "`memory-server log` shows the ids, such as t7.",
+    Mend.FIND_TURN: "`memory-server list turns` shows the ids, such as t7.",
     Mend.NAME_MEMORY_FIELDS: "Name at least one field to change.",
     Mend.NAME_LONG_TERM_FIELDS: "Name at least one field to change.",
     Mend.NAME_NEIGHBOURS: "Ask for neighbours by edges, by meaning, or both.",
@@ -19,8 +19,7 @@ WORDS = {
     Mend.LIST_FACTS: "`memory-server facts` lists the keys.",
     Mend.SHOW_FACT_HISTORY: "`memory-server show f:{key}` shows what happened to it.",
     Mend.WRITE_AT_VERSION: "To replace this value, write it again at version {version}.",
-    Mend.LIST_SHORT_TERM_CONVERSATIONS: "`sqlite3 FILE 'SELECT * FROM readable_short_term_memories'` "
-    "shows which conversations have some.",
+    Mend.LIST_SHORT_TERM_CONVERSATIONS: "`memory-server list short-term` shows the ids, such as s7.",
     Mend.LIST_LONG_TERM: "`memory-server triggers` shows those of this project and of all projects.",
     Mend.UPDATE_LONG_TERM: "Change the one that has the name, or choose another name.",
     Mend.LIST_CHANGES: "`memory-server log` shows what happened; what can be undone has a number.",
@@ -52,6 +51,8 @@ WORDS = {
     Mend.REMOVE_FOREIGN_SQL: "`memory-server doctor --fix` removes it.",
     Mend.RESTORE: "Copy the file away, then restore a backup. Without one, `memory-server rescue FILE` saves what can "
     "still be read.",
+    Mend.RESTORE_NEWEST: "Restore the newest backup: memory-server restore {backup} (the damaged file stays beside "
+    "it). Of what is newer, `memory-server rescue FILE` saves what can still be read.",
     Mend.USE_SAME_EMBEDDER: "Use the same --embedder as the assistant that chose it.",
     Mend.USE_ANOTHER_EMBEDDER: "With --embedder, name a sentence-transformers folder, a model that has been "
     "downloaded, or another embedder.",

@@ -15,7 +15,7 @@ from memory_server.cli.terminal import translated
 from memory_server.domain.caller import Caller
 from memory_server.domain.injection import HookCapture, Injected, Logged
 from memory_server.domain.learning import OPEN, Learnt, OpenQuestion
-from memory_server.errors import Invalid
+from memory_server.errors import Invalid, NotFound
 from memory_server.hook import journal
 from memory_server.services.capturing import CaptureService
 from memory_server.services.injections import InjectionService
@@ -94,6 +94,10 @@ def forget(settings: Settings, session: str | None) -> bool:
         raise Invalid(f"Say of which session (`memory-server hook captured` shows them), or `{ALL}`.")
     with opened(settings) as services:
         done = CaptureService(services.database).forget(None if session == ALL else session, Caller())
+        if not done.number and session != ALL:
+            raise NotFound(
+                f"Hooks have captured nothing of a session {session}. `memory-server hook captured` shows them."
+            )
         overwritten = erased(services.erasure)
     if not output.answered(UnlearntAnswer(done.number, overwritten, done.elsewhere)):
         output.say(f"Erased: {done.number}." if overwritten else f"Purged: {done.number}.")

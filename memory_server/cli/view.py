@@ -43,6 +43,7 @@ def view_command(settings: Settings, port: int, opens: bool) -> None:
         from memory_server.web.serving import serve  # a web server, which the help does without
 
     with opened(settings, makes=not settings.read_only) as services, ExitStack() as stack:
+        services.database.open()  # else each page and job would say why it cannot be
         services.start()
 
         def told(address: str) -> None:

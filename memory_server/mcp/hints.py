@@ -52,6 +52,7 @@ WORDS = {
     Mend.REMOVE_FOREIGN_SQL: "The user can remove it with `memory-server doctor --fix`.",
     Mend.RESTORE: "Tell the user: copy the file away, then restore a backup. Without one, `memory-server "
     "rescue FILE` saves what can still be read.",
+    Mend.RESTORE_NEWEST: "Tell the user to restore the newest backup: memory-server restore {backup}",
     Mend.USE_SAME_EMBEDDER: "The user can start memory-server with the same --embedder as the other window.",
     Mend.USE_ANOTHER_EMBEDDER: "The user can start memory-server with --embedder and a sentence-transformers folder, "
     "a model that has been downloaded, or another embedder.",

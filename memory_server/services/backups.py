@@ -5,7 +5,7 @@ from datetime import date, datetime
 from pathlib import Path
 
 from memory_server import defaults
-from memory_server.storage.files import DAILY
+from memory_server.storage.files import BACKUPS, DAILY
 from memory_server.where import Where
 
 
@@ -24,7 +24,7 @@ def named(database: Where, now: datetime) -> str:
 
 def folder(database: Where) -> Path:
     """Return the usual folder: `backups` beside the database."""
-    return file_like(database).parent / "backups"
+    return file_like(database).parent / BACKUPS
 
 
 def daily(database: Path, now: datetime) -> Path:

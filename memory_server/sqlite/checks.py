@@ -5,7 +5,7 @@ from pathlib import Path
 
 import apsw
 
-from memory_server.errors import Mend, Unavailable
+from memory_server.sqlite import files
 
 _INDEXES = ("memory_words", "fact_words", "turn_words", "short_term_words")
 
@@ -28,7 +28,7 @@ def refuse_damaged(connection: apsw.Connection, path: Path | None) -> None:
     """Raises Unavailable where SQLite finds the file damaged."""
     problems = damage(connection, quick=True)
     if problems:
-        raise Unavailable(f"The database {path} is damaged ({problems[0]}).", Mend.RESTORE)
+        raise files.damaged(path, f"The database {path} is damaged ({problems[0]}).")
 
 
 def _renew_indexes(connection: apsw.Connection) -> None:

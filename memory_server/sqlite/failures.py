@@ -80,7 +80,7 @@ def meaning(error: apsw.Error, path: Path | None) -> MemoryServerError:
                 Mend.USE_ANOTHER_FILE,
             )
         case apsw.CorruptError():
-            return Unavailable(f"The database {path} is damaged ({error}).", Mend.RESTORE)
+            return files.damaged(path, f"The database {path} is damaged ({error}).")
         case apsw.ConstraintError():
             return Conflict(f"The write breaks a rule of the database: {error}.", written=Written.NOTHING)
         case _:

@@ -4,6 +4,7 @@ import errno
 import glob
 import hashlib
 import os
+import shlex
 import stat
 import time
 from collections.abc import Iterator
@@ -12,8 +13,8 @@ from datetime import datetime
 from pathlib import Path
 
 from memory_server.call import deadline
-from memory_server.errors import Mend, Unavailable
-from memory_server.storage.files import DAILY
+from memory_server.errors import Hint, Mend, Unavailable
+from memory_server.storage.files import BACKUPS, DAILY
 
 BEFORE = ".before-"
 """What stands between the name of a database and the version before which a copy of it was made."""
@@ -80,7 +81,26 @@ def refuse_empty(path: Path, name: str = "it") -> None:
     if path.stat().st_size == 0:
         copies = sorted(copy.name for copy in _beside(path, ".*") if copy.is_file())
         listed = f" Beside it lie: {', '.join(copies)}." if copies else ""
-        raise Unavailable(f"{name} has 0 bytes.{listed}", Mend.RESTORE)
+        raise damaged(path, f"{name} has 0 bytes.{listed}")
+
+
+def damaged(path: Path | None, text: str) -> Unavailable:
+    """Return the error of a file that must be restored, which names its newest backup if one is in the usual folder."""
+    backups = (
+        []
+        if path is None
+        else [
+            backup
+            for backup in (path.parent / BACKUPS).glob(
+                f"{glob.escape(path.stem)}-*{glob.escape(path.suffix)}"
+            )
+            if backup.is_file() and not backup.is_symlink()
+        ]
+    )
+    if not backups:
+        return Unavailable(text, Mend.RESTORE)
+    newest = max(backups, key=lambda backup: backup.stat().st_mtime)
+    return Unavailable(text, Hint(Mend.RESTORE_NEWEST, {"backup": shlex.quote(str(newest))}))
 
 
 def prepare(path: Path, make_folders: bool) -> None:

@@ -3,6 +3,9 @@
 from collections.abc import Callable
 from typing import Protocol
 
+BACKUPS = "backups"
+"""The folder beside a database in which its backups lie."""
+
 DAILY = "-daily-"
 """What stands between the name of a database and the day of a backup that was made by itself."""
 

@@ -1,6 +1,7 @@
 """`restore` loses no file: on a full disk, when it is killed at any step, beside a program that writes."""
 
 import os
+import shlex
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -216,6 +217,23 @@ def test_sql_of_a_backup_that_is_not_ours_is_told_and_not_restored(
     assert backup.read_bytes() == content
     terminal("add", "written afterwards")
     assert sqlite(terminal.servers.db, CONTENT).splitlines() == ["new", "written afterwards"]
+
+
+def test_a_damaged_file_names_its_newest_backup_and_the_command_restores_it(terminal: Terminal) -> None:
+    terminal("add", "The harbour opens at noon")
+    path = terminal.servers.db
+    terminal("engine", "stop")
+    (path.parent / "backups").mkdir()
+    for name in ("old", "backup of today"):
+        terminal("backup", str(path.parent / "backups" / f"{path.stem}-{name}{path.suffix}"))
+    with path.open("r+b") as file:
+        file.seek(1024)
+        file.write(b"\xff" * 40_000)
+    assert "newest backup" in terminal("view", code=1).err
+    told = shlex.split(terminal("doctor", code=1).err.partition("newest backup: memory-server ")[2])
+    terminal(*told[:2], "--yes")
+    assert told[1].endswith("backup of today.db")
+    assert "harbour" in terminal("list").out
 
 
 # What is kept

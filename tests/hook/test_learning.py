@@ -264,6 +264,9 @@ async def test_no_secret_is_kept_of_a_question_and_forgetting_erases_it_from_the
         await call(client, "recall", query=f"Where does the ferry token {secret} belong?")
         assert questions(hooks, sqlite) == [{"question": VAIN, "sessions": 2}]
         assert hooks.run("hook", "forget", "b", "--db", hooks.given).stdout == "Erased: 1.\n"
+        assert (
+            "captured nothing of a session b" in hooks.run("hook", "forget", "b", "--db", hooks.given).stderr
+        )
         assert b"ferry gateway" not in hooks.db.read_bytes()
 
 

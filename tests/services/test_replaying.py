@@ -3,7 +3,7 @@
 import pytest
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.injection import Captured, Injected, Mention, Reminder
+from memory_server.domain.injection import Captured, Injected, Injection, Mention, Reminder
 from memory_server.domain.learning import How
 from memory_server.domain.memory import MemoryDraft, MemoryType
 from memory_server.domain.replay import StepKind
@@ -46,6 +46,13 @@ def replay(
         tx.open_questions.insert("quay", "Who paints the buoys?", "s-1")
         tx.hook_captures.insert(Captured.MEMORY, ids[0], "s-12", "Stop")
     return ReplayService(database)
+
+
+def test_a_briefing_is_one_text_however_much_it_tells(replay: ReplayService, database: Database) -> None:
+    with database.write() as tx:
+        parts = [Injection("SessionStart", Injected.MEMORY, id, 0) for id in (1, 2)]
+        tx.hook_injections.insert("s-2", [Injection("SessionStart", Injected.BRIEFING, 0, 114), *parts])
+    assert [(seen.session, seen.texts, seen.tokens) for seen in replay.sessions(1)] == [("s-2", 1, 114)]
 
 
 def test_the_steps_of_a_session_stand_in_their_order(replay: ReplayService) -> None:

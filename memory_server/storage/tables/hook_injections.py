@@ -102,6 +102,7 @@ class HookInjections:
             """
             SELECT session, max(injected_at), count(*), sum(tokens)
             FROM hook_injections
+            WHERE event <> 'SessionStart' OR kind = 'briefing'
             GROUP BY session
             ORDER BY max(id) DESC
             LIMIT :limit
