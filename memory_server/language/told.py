@@ -10,6 +10,7 @@ from memory_server.language import lasting, sentences
 from memory_server.language.lasting import Statement
 from memory_server.language.lazy import closed_list
 from memory_server.language.own_words import own_words
+from memory_server.language.personal import of_themselves
 
 LONGEST = 300
 """Characters of a sentence that can be kept."""
@@ -144,10 +145,6 @@ _WISH = closed_list(r"""
     |\b(?:bevorzuge|mag|hasse|immer|nie|niemals|bitte|ab\s(?:jetzt|sofort)|in\szukunft|nenn)\b
 """)
 
-_PERSONAL = closed_list(r"\b(?:i|i['’]m|i['’]ve|i['’]d|me|my|mine|ich|mich|mir|meine?[rmns]?)\b|我(?!们)")
-
-_SHARED = closed_list(r"\b(?:we|we['’]re|our|us|wir|unser\w*)\b|我们|咱们|^(?:the|this)\s")
-
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -241,5 +238,4 @@ def _is_asked(statement: str) -> bool:
 
 def _told(statement: str, sure: bool) -> Told:
     text = _ASKED_AFTERWARDS.sub("", _ASKED_TO_KEEP.sub("", _opened(statement), count=1)).strip()
-    personal = bool(_PERSONAL.search(text)) and not _SHARED.search(text)
-    return Told(text, sure, bool(_WISH.search(text)), personal)
+    return Told(text, sure, bool(_WISH.search(text)), of_themselves(text))

@@ -13,9 +13,12 @@ from memory_server.domain.briefing.context import Context, Part, context_of
 from memory_server.domain.briefing.forms import Reader, usual_author
 from memory_server.domain.briefing.items import (
     CATALOGUE,
+    HIGH,
+    ORDINARY,
     UNTOUCHED,
     catalogue_of,
     heading_of,
+    is_about_person,
     of_catalogue,
     of_fact,
     of_memory,
@@ -61,9 +64,6 @@ what is so."""
 
 QUESTIONS = 3
 """Open questions that a briefing may tell, the latest."""
-
-HIGH = 7
-"""The least importance of the memories of no project that each briefing considers."""
 
 Standing = TypeVar("Standing", Fact, Memory)
 
@@ -283,10 +283,21 @@ def _memories(tx: Tx, project: str, limit: int) -> tuple[list[Memory], Disputes]
     memories = [
         *tx.standing.most_important(project, limit),
         *(memory for memories in newest for memory in memories),
-        *(tx.standing.most_important("", limit, HIGH) if project else ()),
+        *(_of_no_project(tx, limit) if project else ()),
     ]
     learnt = list({memory.id: memory for memory in memories}.values())
     return learnt, tx.edges.contradicting([memory.id for memory in learnt])
+
+
+def _of_no_project(tx: Tx, limit: int) -> list[Memory]:
+    """Return what is about the person, and what else matters in all projects."""
+    ordinary, high = tx.each(
+        [
+            partial(tx.standing.most_important, "", CONSIDERED, ORDINARY),
+            partial(tx.standing.most_important, "", limit, HIGH),
+        ]
+    )
+    return [*filter(is_about_person, ordinary), *high]
 
 
 def _events(tx: Tx, project: str) -> list[SessionEvent]:

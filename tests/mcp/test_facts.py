@@ -448,6 +448,20 @@ async def test_a_short_briefing_tells_task_blocker_and_steps_whole_and_of_catalo
             ]
 
 
+async def test_what_a_model_stores_about_the_user_is_in_the_briefing_of_each_project(server: Servers) -> None:
+    about = ("Always answer me in English.", "I am allergic to nuts.", "My name is Jana.")
+    async with server("--project", "shop") as client:
+        for text, type in zip(about, ("preference", "learning", "learning"), strict=True):
+            await call(client, "memory_store", content=text, type=type, project="")
+        await call(client, "memory_store", content="SQLite has no booleans.", type="learning", project="")
+        briefing = (await call(client, "smart_resume"))["briefing"]
+    opening, told = briefing.split("\n")
+    assert opening == "Project shop."
+    assert told.startswith("In all projects: ")
+    assert [text for text in about if text not in told] == []
+    assert "SQLite" not in told
+
+
 @pytest.mark.parametrize(
     "path", ["/no/such", "relative/path", "/etc/passwd", "/a\x00b", "~nobody/x", "/" + "x" * 4000]
 )

@@ -250,6 +250,47 @@ def test_what_matters_to_the_person_is_in_each_briefing(service: ResumeService, 
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "type"),
+    [
+        ("Always answer me in English.", MemoryType.PREFERENCE),
+        ("Short answers, no lists.", MemoryType.PREFERENCE),
+        ("I am allergic to nuts.", MemoryType.LEARNING),
+        ("My name is Jana.", MemoryType.OBSERVATION),
+        ("The user works four days a week.", MemoryType.LEARNING),
+        ("User's daughter is called Mia.", MemoryType.LEARNING),
+        ("Der Nutzer wohnt in Graz.", MemoryType.LEARNING),
+        ("我对花生过敏。", MemoryType.LEARNING),
+        ("用户周三不上班。", MemoryType.LEARNING),
+    ],
+)
+def test_what_is_about_the_person_is_in_each_briefing_whoever_stored_it(
+    service: ResumeService, database: Database, text: str, type: MemoryType
+) -> None:
+    remember(database, "Cycles in imports cost us a day", MemoryType.PATTERN, 8, project=None)
+    remember(database, text, type, project=None)
+    remember(database, text.replace(" ", "  "), type, 4, project=None)
+    assert lines(service) == [f"In all projects: {text} Cycles in imports cost us a day."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SQLite has no boolean type.",
+        "We ship on Fridays, says my team.",
+        "User accounts are locked after 5 attempts.",
+        "用户表没有主键。",
+    ],
+)
+def test_what_is_about_no_person_and_of_no_project_stays_out_unless_it_matters(
+    service: ResumeService, database: Database, text: str
+) -> None:
+    remember(database, text, MemoryType.LEARNING, 6, project=None)
+    assert lines(service) == ["Nothing is stored for it yet."]
+    remember(database, f"{text} ", MemoryType.LEARNING, 7, project=None)
+    assert lines(service) == [f"In all projects: {text}"]
+
+
 def test_what_the_project_is_comes_before_newer_conventions(
     service: ResumeService, database: Database, clock: Clock
 ) -> None:

@@ -103,8 +103,8 @@ class Item:
 
     `worded` gives up to four lengths of it, the shortest first: that takes time, and not all items are looked at.
     `leads`: it may be what its heading says at least. `first`: it is told whole before others get more words.
-    `closing`: said after all others of its heading. `fact` and `memory`: what it says. `counted`: the number of facts
-    and memories for which it stands.
+    `opening`: said before all others of its heading, `closing`: after them. `fact` and `memory`: what it says.
+    `counted`: the number of facts and memories for which it stands.
     """
 
     heading: Heading
@@ -114,6 +114,7 @@ class Item:
     leads: bool = True
     fact: Fact | None = None
     first: bool = False
+    opening: bool = False
     closing: bool = False
     counted: int = 1
     memory: MemoryId | None = None
@@ -311,7 +312,7 @@ def _text(frame: Frame, chosen: Sequence[tuple[_Candidate, int]], left: int) -> 
     lines = [f"{frame.opening()} By {frame.author} unless named." if frame.author else frame.opening()]
     for heading in Heading:
         here = [pair for pair in chosen if pair[0].item.heading is heading]
-        here.sort(key=lambda pair: pair[0].item.closing)
+        here.sort(key=lambda pair: pair[0].item.closing - pair[0].item.opening)
         if here:
             sentences = [candidate.forms[length] for candidate, length in here]
             lines.append(" ".join([f"{frame.title(heading)}:", *sentences]))

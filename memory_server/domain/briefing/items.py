@@ -11,7 +11,7 @@ from memory_server.domain.briefing.forms import TASK, WHOLE, Reader, disputed, f
 from memory_server.domain.briefing.settled import still_open
 from memory_server.domain.fact import Fact, Scope
 from memory_server.domain.memory import Memory, MemoryId, MemoryType
-from memory_server.language import sentences
+from memory_server.language import personal, sentences
 
 KEYS = 2048
 """Keys of facts whose place in a briefing is kept: the next one asks for the same."""
@@ -83,6 +83,9 @@ OVERVIEWS = frozenset(
 
 ABOUT = 9
 """The importance of what the project is."""
+
+HIGH = 7
+"""The least importance of what is told of all projects; what is about the person counts as much at least."""
 
 CATALOGUE = 12
 """Keys under one prefix from which on they are a catalogue, of which only the number is told."""
@@ -225,9 +228,17 @@ def of_memory(
             short = marks
         return forms("", sentences.split(memory.content), marks, short)
 
-    worth = _worth(heading, memory.importance, age)
+    of_person = heading is Heading.EVERYWHERE and is_about_person(memory)
+    worth = _worth(heading, max(memory.importance, HIGH if of_person else 1), age)
     leads = memory.importance >= ORDINARY
-    return Item(heading, worded, worth, memory.occurred_at, leads=leads, memory=memory.id)
+    return Item(heading, worded, worth, memory.occurred_at, leads=leads, opening=of_person, memory=memory.id)
+
+
+def is_about_person(memory: Memory) -> bool:
+    """True if a memory of no project is about the person: a preference, or a statement of them."""
+    return memory.project is None and (
+        memory.type is MemoryType.PREFERENCE or personal.is_about_person(memory.content)
+    )
 
 
 def of_older(count: int, newest: Sequence[Item]) -> Item:
