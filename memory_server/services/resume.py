@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 from memory_server.domain import trust
 from memory_server.domain.briefing.choice import HEADROOM, Briefing, Frame, Heading, Item, brief
 from memory_server.domain.briefing.context import Context, Part, context_of
-from memory_server.domain.briefing.forms import Reader, usual_author
+from memory_server.domain.briefing.forms import CERTAIN, Guess, Reader, usual_author
 from memory_server.domain.briefing.items import (
     CATALOGUE,
     HIGH,
@@ -59,8 +59,8 @@ TURN = 6
 """The importance of a turn of the last session beside the observations there."""
 
 DOUBTED = timedelta(days=14)
-"""How long a briefing tells only the newer of two things, and that it may replace the older one, unless a client says
-what is so."""
+"""How long a briefing tells of two things that the newer one may replace the older one, unless a client says what is
+so."""
 
 QUESTIONS = 3
 """Open questions that a briefing may tell, the latest."""
@@ -128,14 +128,16 @@ class _Updates:
 
     likely: Sequence[LikelyUpdate]
 
-    def is_older(self, kind: str, row: int | None) -> bool:
-        return any((update.old.kind, update.old.row) == (kind, row) for update in self.likely)
-
-    def replaced_by(self, kind: str, row: int | None) -> tuple[str, ...]:
-        """The handles of what a thing may replace."""
-        return tuple(
+    def guess(self, kind: str, row: int | None) -> Guess:
+        """Return what may replace a thing, and what it may replace."""
+        if row is None or not self.likely:
+            return CERTAIN
+        older = [
             update.old.handle for update in self.likely if (update.new.kind, update.new.row) == (kind, row)
-        )
+        ]
+        newer = [update for update in self.likely if (update.old.kind, update.old.row) == (kind, row)]
+        by, name = (newer[0].new.handle, newer[0].old.handle) if newer else (None, "")
+        return Guess(tuple(older), by, name)
 
     def newer(self, kind: str, kind_of_older: str, rows: Collection[int]) -> list[int]:
         """The ids of a kind that may replace any of these things."""
@@ -180,7 +182,7 @@ class ResumeService:
         total = current + known_facts.more
         usual = _usual(known_facts.facts, learnt)
         reader = Reader(now, caller.author, caller.project.name, usual, stored_ground.remark)
-        session = last_session(_newer_events(events, updates))
+        session = last_session(_guessed(events, updates))
         of_facts = _of_facts(known_facts, reader, updates)
         total += sum(item.counted for item in of_facts)
         total += sum((memory.project or "") != caller.project.name for memory in learnt)
@@ -216,7 +218,7 @@ def _updates(tx: Tx, project: str) -> _Updates:
 def _newer(
     tx: Tx, known_facts: _Known, learnt: list[Memory], updates: _Updates
 ) -> tuple[_Known, list[Memory]]:
-    """Return the facts and memories with those that may replace them in their place."""
+    """Return the facts and memories with those that may replace them."""
     if not updates.likely:
         return known_facts, learnt
     memory_ids, fact_ids = [memory.id for memory in learnt], [fact.id for fact in known_facts.facts]
@@ -229,17 +231,19 @@ def _newer(
     if newer_memories:
         learnt = learnt + _standing(tx.memories.select([MemoryId(id) for id in newer_memories]))
     facts = known_facts.facts + (_standing(tx.facts.select(list(newer_facts))) if newer_facts else [])
-    facts = [fact for fact in facts if not updates.is_older("fact", fact.id)]
-    learnt = [memory for memory in learnt if not updates.is_older("memory", memory.id)]
     return replace(known_facts, facts=facts), learnt
 
 
-def _newer_events(events: Sequence[SessionEvent], updates: _Updates) -> list[SessionEvent]:
-    """Return the events without those that something newer may replace."""
+def _guessed(events: Sequence[SessionEvent], updates: _Updates) -> list[SessionEvent]:
+    """Return the events with what may replace them, and what they may replace."""
     return [
-        replace(event, replaced=updates.replaced_by("memory", event.memory))
+        replace(
+            event,
+            guess=updates.guess("turn", event.turn)
+            if event.memory is None
+            else updates.guess("memory", event.memory),
+        )
         for event in events
-        if not (updates.is_older("memory", event.memory) or updates.is_older("turn", event.turn))
     ]
 
 
@@ -338,9 +342,7 @@ def _usual(facts: Sequence[Fact], learnt: Sequence[Memory]) -> str | None:
 
 def _of_facts(known_facts: _Known, reader: Reader, updates: "_Updates") -> list[Item]:
     items = [
-        item
-        for fact in known_facts.facts
-        for item in of_fact(fact, reader, updates.replaced_by("fact", fact.id))
+        item for fact in known_facts.facts for item in of_fact(fact, reader, updates.guess("fact", fact.id))
     ]
     items += [
         of_catalogue(prefix, count, newest, reader)
@@ -365,7 +367,7 @@ def _of_memories(
     session_memory_ids = {event.memory for event in session.events} if session else set()
     learnt = [memory for memory in learnt if remedy_of(memory.metadata) is None]
     return [
-        of_memory(memory, disputes.get(memory.id, []), reader, updates.replaced_by("memory", memory.id))
+        of_memory(memory, disputes.get(memory.id, []), reader, updates.guess("memory", memory.id))
         for memory in learnt
         if memory.id not in session_memory_ids and (not memory.is_digest or is_telling(memory.content))
     ]

@@ -93,6 +93,9 @@ SIGNED = 70
 TIMELESS = frozenset([Heading.CONVENTIONS, Heading.EVERYWHERE])
 """Headings that say first what is most important, not what is newest. An age is not told there."""
 
+GUESSED = 0.05
+"""What an item counts that another one may replace: it is told where there is room for all others."""
+
 SAID_TWICE = 0.9
 """An item so much of whose words another one has said is not said again."""
 
@@ -104,7 +107,7 @@ class Item:
     `worded` gives up to four lengths of it, the shortest first: that takes time, and not all items are looked at.
     `leads`: it may be what its heading says at least. `first`: it is told whole before others get more words.
     `opening`: said before all others of its heading, `closing`: after them. `fact` and `memory`: what it says.
-    `counted`: the number of facts and memories for which it stands.
+    `counted`: the number of facts and memories for which it stands. `behind`: the handle of what may replace it.
     """
 
     heading: Heading
@@ -118,6 +121,14 @@ class Item:
     closing: bool = False
     counted: int = 1
     memory: MemoryId | None = None
+    behind: str | None = None
+
+    @property
+    def handle(self) -> str:
+        """The name in answers of what it says; '' where it has none."""
+        if self.memory is not None:
+            return f"m{self.memory}"
+        return f"f {self.fact.key}" if self.fact else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +213,7 @@ def _ordered(items: Sequence[Item]) -> tuple[list[tuple[int, float]], list[tuple
     values = {
         number: URGENCY[items[number].heading]
         * items[number].worth
+        * (GUESSED if items[number].behind else 1.0)
         / (1 + CROWDED * next(ranks[items[number].heading]))
         for number in by_worth
     }
@@ -218,7 +230,8 @@ def _leading(items: Sequence[Item], by_worth: Sequence[int]) -> list[int]:
     for heading in Heading:
         here = [number for number in by_worth if items[number].heading is heading]
         open_ones = [number for number in here if not items[number].closing]
-        able = [number for number in open_ones if items[number].leads] or open_ones
+        certain = [number for number in open_ones if not items[number].behind] or open_ones
+        able = [number for number in certain if items[number].leads] or certain
         if able:
             leading.append(able[0] if heading in TIMELESS else max(able, key=lambda number: items[number].at))
         leading += [number for number in here if items[number].closing]
@@ -267,7 +280,7 @@ def _offers(candidates: Sequence[_Candidate], leading: int, of_work: float) -> I
     yield from ((number, 0) for number in range(min(leading, len(candidates))))
     for number, candidate in enumerate(candidates):
         fitting = [length for length, cost in enumerate(candidate.costs) if cost <= of_work]
-        if candidate.item.first and fitting:
+        if candidate.item.first and not candidate.item.behind and fitting:
             of_work -= candidate.costs[fitting[-1]]
             yield number, fitting[-1]
     densities = [
@@ -308,13 +321,23 @@ class _Heard:
         return False
 
 
+def _in_order(chosen: Sequence[tuple[_Candidate, int]]) -> list[tuple[_Candidate, int]]:
+    """Return what a heading says in order: what may be replaced right behind what may replace it."""
+    places = {candidate.item.handle: place for place, (candidate, _) in enumerate(chosen)}
+
+    def key(numbered: tuple[int, tuple[_Candidate, int]]) -> tuple[int, int, bool]:
+        place, item = numbered[0], numbered[1][0].item
+        return item.closing - item.opening, places.get(item.behind or "", place), item.behind is not None
+
+    return [pair for _, pair in sorted(enumerate(chosen), key=key)]
+
+
 def _text(frame: Frame, chosen: Sequence[tuple[_Candidate, int]], left: int) -> str:
     lines = [f"{frame.opening()} By {frame.author} unless named." if frame.author else frame.opening()]
     for heading in Heading:
         here = [pair for pair in chosen if pair[0].item.heading is heading]
-        here.sort(key=lambda pair: pair[0].item.closing - pair[0].item.opening)
         if here:
-            sentences = [candidate.forms[length] for candidate, length in here]
+            sentences = [candidate.forms[length] for candidate, length in _in_order(here)]
             lines.append(" ".join([f"{frame.title(heading)}:", *sentences]))
     if not chosen and not left:
         lines.append("Nothing is stored for it yet.")

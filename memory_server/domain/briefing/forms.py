@@ -70,12 +70,30 @@ def marked(age: float, author: str | None, reader: Reader, more: str = "") -> st
     return f" ({marks})" if marks else ""
 
 
-def disputed(contradicting: Sequence[MemoryId], replaced: Sequence[str] = (), remark: str = "") -> str:
-    """The mark that names the memories contradicting a memory, the handles of what it may replace, and what has changed
-    on its ground; '' where there are none."""
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """The handles of the things that a thing may replace, the handle of what may replace it, and then its own.
+
+    What may be replaced is said last, behind what may replace it: the guess may be wrong.
+    """
+
+    older: tuple[str, ...] = ()
+    by: str | None = None
+    handle: str = ""
+
+    def __str__(self) -> str:
+        replaces = f"may replace {', '.join(self.older)}" if self.older else ""
+        return ", ".join(filter(None, [replaces, f"{self.handle}, perhaps replaced" if self.by else ""]))
+
+
+CERTAIN = Guess()
+
+
+def disputed(contradicting: Sequence[MemoryId], guess: Guess = CERTAIN, remark: str = "") -> str:
+    """The mark that names the memories contradicting a memory, what it may replace, and what has changed on its ground;
+    '' where there are none."""
     against = f"contradicted by {', '.join(f'#{id}' for id in contradicting)}" if contradicting else ""
-    newer = f"may replace {', '.join(replaced)}" if replaced else ""
-    return ", ".join(filter(None, [against, newer, remark]))
+    return ", ".join(filter(None, [against, str(guess), remark]))
 
 
 def forms(

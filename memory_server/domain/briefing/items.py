@@ -7,7 +7,7 @@ from typing import Any
 
 from memory_server.domain.briefing.choice import TIMELESS, Heading, Item
 from memory_server.domain.briefing.clauses import is_next, parts, words
-from memory_server.domain.briefing.forms import TASK, WHOLE, Reader, disputed, forms, marked
+from memory_server.domain.briefing.forms import CERTAIN, TASK, WHOLE, Guess, Reader, disputed, forms, marked
 from memory_server.domain.briefing.settled import still_open
 from memory_server.domain.fact import Fact, Scope
 from memory_server.domain.memory import Memory, MemoryId, MemoryType
@@ -137,9 +137,9 @@ def is_overview(key: str) -> bool:
     return key.rpartition(".")[2].casefold() in OVERVIEWS
 
 
-def of_fact(fact: Fact, reader: Reader, replaced: Sequence[str] = ()) -> list[Item]:
+def of_fact(fact: Fact, reader: Reader, guess: Guess = CERTAIN) -> list[Item]:
     """The items of a fact: one for each of several blockers or tasks; none if it is empty or all of it is over. They
-    name the handles of what it may replace.
+    name what it may replace.
 
     Under the heading of shared facts each form names the person who wrote the fact, unless that is the owner.
     """
@@ -159,7 +159,7 @@ def of_fact(fact: Fact, reader: Reader, replaced: Sequence[str] = ()) -> list[It
     several = isinstance(value, list) and heading in (Heading.BLOCKED, Heading.TASK) and len(value) <= APART
 
     def worded(entry: Any) -> tuple[str, ...]:
-        named = ", ".join(filter(None, [sharer, disputed((), replaced, reader.remark(fact))]))
+        named = ", ".join(filter(None, [sharer, disputed((), guess, reader.remark(fact))]))
         marks = "" if heading in TIMELESS else marked(age, None if sharer else fact.updated_by, reader, named)
         old = (heading in DATED and age >= WEEK) or (heading is Heading.DECIDED and age >= LONG_AGO)
         always = f" ({named})" if named else ""
@@ -182,6 +182,7 @@ def of_fact(fact: Fact, reader: Reader, replaced: Sequence[str] = ()) -> list[It
             fact=fact,
             first=is_work,
             counted=number == 0,
+            behind=guess.by,
         )
         for number, entry in enumerate(value if several else [value])
     ]
@@ -210,17 +211,17 @@ def of_catalogue(prefix: str, count: int, newest: Fact, reader: Reader) -> Item:
 
 
 def of_memory(
-    memory: Memory, contradicting: Sequence[MemoryId], reader: Reader, replaced: Sequence[str] = ()
+    memory: Memory, contradicting: Sequence[MemoryId], reader: Reader, guess: Guess = CERTAIN
 ) -> Item:
-    """The item of a memory; its type decides the heading. The item names the memories that contradict it, and the
-    handles of what it may replace."""
+    """The item of a memory; its type decides the heading. The item names the memories that contradict it, and what it
+    may replace."""
     heading = OF_TYPE.get(memory.type, Heading.FOUND_OUT)
     if (memory.project or "") != reader.project:
         heading = Heading.EVERYWHERE
     age = reader.age(memory.occurred_at)
 
     def worded() -> tuple[str, ...]:
-        dispute = disputed(contradicting, replaced, reader.remark(memory))
+        dispute = disputed(contradicting, guess, reader.remark(memory))
         marks = short = f" ({dispute})" if dispute else ""
         if heading not in TIMELESS:
             marks = marked(age, memory.created_by, reader, dispute)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memory_server.domain.briefing.choice import TITLES, Heading, Item
-from memory_server.domain.briefing.forms import Reader, disputed, forms, marked
+from memory_server.domain.briefing.forms import CERTAIN, Guess, Reader, disputed, forms, marked
 from memory_server.domain.memory import MemoryId
 from memory_server.domain.scoring import age_in_days
 from memory_server.language import sentences
@@ -37,7 +37,7 @@ _NEXT = lazy(
 
 @dataclass(frozen=True, slots=True)
 class SessionEvent:
-    """A turn or an observation, with the memories that contradict it and the handles of what it may replace."""
+    """A turn or an observation, with the memories that contradict it and what it may replace."""
 
     text: str
     at: str
@@ -47,7 +47,7 @@ class SessionEvent:
     memory: MemoryId | None = None
     contradicting: tuple[MemoryId, ...] = ()
     turn: int | None = None
-    replaced: tuple[str, ...] = ()
+    guess: Guess = CERTAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def of_session(last: LastSession, reader: Reader) -> list[Item]:
 
     def item(statement: str, event: SessionEvent, worth: float, label: str = "") -> Item:
         def worded() -> tuple[str, ...]:
-            dispute = disputed(event.contradicting, event.replaced)
+            dispute = disputed(event.contradicting, event.guess)
             marks = short = f" ({dispute})" if dispute else ""
             if event.session != newest.session:
                 marks = marked(reader.age(event.at), event.by, reader, dispute)
@@ -101,6 +101,7 @@ def of_session(last: LastSession, reader: Reader) -> list[Item]:
             closing=bool(label),
             counted=counted,
             memory=memory,
+            behind=event.guess.by,
         )
 
     items = []
