@@ -3,10 +3,11 @@
 The constants were chosen on development sets in both languages: `scripts/lab/quality/evaluate.py` prints the figures.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp, log
 from types import MappingProxyType
+from typing import TypeVar
 
 from memory_server.domain.edge import Edge, Linked, line_of
 from memory_server.domain.embedding import Space
@@ -57,12 +58,10 @@ NEIGHBOURS = 3
 CUT = 0.3
 """Least share of the best hit's rank with which a neighbour joins: below, none was an answer."""
 
-NEARLY = 0.9
-"""Least share of its rank with which what probably replaces a memory comes before it: with .8 questions about other
-things lost their answer, with .95 outdated ones stayed first."""
-
 LEAST = 0.05
 """Probability below which a hit is left out, unless it is the best: that keeps 84 to 100 % of the answers."""
+
+Key = TypeVar("Key", bound=Hashable)
 
 _NONE: Mapping[MemoryId, MemoryId] = MappingProxyType({})
 """No memory is superseded."""
@@ -99,7 +98,7 @@ class Hit:
     """A memory found. `rank` orders the hits; `score` is the probability that the memory answers.
 
     `content` is the text that is shown: of a long memory the part that answers best, and `part` says which it is.
-    `remark` says what has changed on its ground since.
+    `remark` says what has changed on its ground since, `maybe_supersedes` names other hits that it probably replaces.
     """
 
     memory: Memory
@@ -110,6 +109,7 @@ class Hit:
     part: str | None = None
     linked: tuple[Linked, ...] = ()
     remark: str | None = None
+    maybe_supersedes: tuple[MemoryId, ...] = ()
 
 
 def meaning_weight(space: Space | None, mode: str, chinese: bool, talk: float = 0.0) -> float:
@@ -202,21 +202,21 @@ def with_neighbours(hits: list[Hit], near: Sequence[Edge], candidates: Sequence[
     return _ordered(joined.values())
 
 
-def behind_updates(ranks: Mapping[int, float], updates: Iterable[tuple[int, int]]) -> list[int]:
-    """The ids of memories, each that another one probably replaces right behind that one, where both answer nearly as
-    well.
+def with_newer(order: Sequence[Key], newer: Mapping[Key, Key]) -> list[Key]:
+    """The order of an answer, each text with the one that probably replaces it right before it, unless that comes
+    earlier. `newer` maps the older one to that."""
+    placed: dict[Key, None] = {}
 
-    `ranks` are by id, in the order of the answer; `updates` are pairs of ids, the newer memory first; of a line of
-    several, the last pair first.
-    """
-    ordered = list(ranks)
-    for new, old in updates:
-        if new not in ranks or old not in ranks or ranks[new] < NEARLY * ranks[old]:
-            continue
-        if ordered.index(new) > ordered.index(old):
-            ordered.remove(old)
-            ordered.insert(ordered.index(new) + 1, old)
-    return ordered
+    def place(key: Key, below: frozenset[Key]) -> None:
+        if key not in placed:
+            above = newer.get(key)
+            if above is not None and above not in below:
+                place(above, below | {key})
+            placed.setdefault(key)
+
+    for key in order:
+        place(key, frozenset())
+    return list(placed)
 
 
 def with_linked(hits: Sequence[Hit], linked: Mapping[MemoryId, Sequence[Linked]]) -> list[Hit]:

@@ -3,10 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from memory_server.domain import relevance, trust
+from memory_server.domain import ranking, relevance, trust
 from memory_server.ground import Anchor
 from memory_server.language import background, query, sentences
 from memory_server.language import question as questions
@@ -84,7 +84,8 @@ class Found:
     `day` is when it was (YYYY-MM-DD), `project` its project where that is another one than the caller's.
     `changed_at` is when a memory or a fact was written last, `session` that of a transcript in which it was said,
     `origin` who said it first. `anchors` are what it speaks of in the working tree, `remark` says what has changed
-    there since.
+    there since. `replaces` are the handles of older texts that it probably replaces, `contradicts` of those that
+    contradict it.
     """
 
     kind: Recallable
@@ -101,6 +102,8 @@ class Found:
     origin: str = trust.UNKNOWN
     anchors: tuple[Anchor, ...] = ()
     remark: str | None = None
+    replaces: tuple[str, ...] = ()
+    contradicts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +159,13 @@ def compose(
             left_out[prompt.kind] += 1
     terms = query.parse(question).terms
     page_words: list[frozenset[str]] = []
-    for hit in _likely(question, hits, max_tokens):
+    likely = with_newer(_likely(question, hits, max_tokens), hits)
+    refs = {hit.ref for hit in likely}
+    without: set[str] = set()
+    for hit in likely:
+        hit = replace(hit, replaces=tuple(ref for ref in hit.replaces if ref in refs))
         words = _words(hit.said)
-        if any(_same(words, above) for above in page_words):
+        if hit.ref in without or any(_same(words, above) for above in page_words):
             continue
         quotation = excerpt(hit.said, terms, LONG)
         text = f"{quotation} ({hit.remark})" if hit.remark else quotation
@@ -169,8 +176,21 @@ def compose(
             page_words.append(words)
         else:
             left_out[hit.kind] += 1
+            without.update(hit.replaces)  # an old value alone would be told as true
     text = "\n".join(page.lines)
     return AnswerText(text, tuple(page.items), round(page.cost + FRAME), dict(left_out))
+
+
+def with_newer(chosen: Sequence[Found], hits: Sequence[Found]) -> list[Found]:
+    """The chosen hits, each with what probably replaces it right before it and as likely, chosen or not."""
+    by_ref = {hit.ref: hit for hit in (*hits, *chosen)}
+    newer = {old: hit.ref for hit in reversed(hits) for old in hit.replaces if old in by_ref}
+    order = ranking.with_newer([hit.ref for hit in chosen], newer)
+    for ref in reversed(order):
+        if ref in newer:
+            new = by_ref[newer[ref]]
+            by_ref[new.ref] = replace(new, score=max(new.score, by_ref[ref].score))
+    return [by_ref[ref] for ref in order]
 
 
 def _likely(question: str, hits: Sequence[Found], max_tokens: int) -> list[Found]:
@@ -250,7 +270,12 @@ def line(item: Found, text: str) -> str:
     session = f", session {item.session[:SESSION]}" if item.session else ""
     day = f"{item.day}{said}{session}: " if item.day else ""
     project = f" (project {item.project})" if item.project else ""
-    return f"{day}{text}{project} [{item.ref}{trust.mark(item.origin)}]"
+    marks = [
+        f"{verb} {', '.join(refs)}"
+        for verb, refs in (("may replace", item.replaces), ("contradicts", item.contradicts))
+        if refs
+    ]
+    return f"{day}{text}{project} [{' · '.join([f'{item.ref}{trust.mark(item.origin)}', *marks])}]"
 
 
 def _words(text: str) -> frozenset[str]:

@@ -8,7 +8,7 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.edge import line_of
 from memory_server.domain.injection import Injected
 from memory_server.domain.memory import MemoryId
-from memory_server.domain.recall import Found, Recallable
+from memory_server.domain.recall import Found, Recallable, with_newer
 from memory_server.domain.reminding import LIKELY, Shared
 from memory_server.language import asking
 from memory_server.services import retrieval, shared_words
@@ -32,12 +32,14 @@ class ByMeaning:
         Best first. While no embedder that knows meaning answers, those are likely that share telling words.
         """
         knows_meaning = self.recall.queue.knows_meaning
+        nearest = self.nearest(text, caller)
         likely = [
             replace(hit, score=reminding.with_meaning(hit.score, shared))
-            for hit, shared in self.nearest(text, caller)
+            for hit, shared in nearest
             if reminding.is_likely(hit.score if knows_meaning else 0.0, shared)
         ]
-        return sorted(likely, key=lambda hit: -hit.score)
+        likely.sort(key=lambda hit: -hit.score)
+        return with_newer(likely, [hit for hit, _ in nearest])
 
     def nearest(self, text: str, caller: Caller) -> list[tuple[Found, Shared | None]]:
         """Search for the text; return the first hits, each with the words that it shares with the text.

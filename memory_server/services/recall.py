@@ -1,7 +1,7 @@
 """Asks one question of all stores: memories, facts, turns, short-term memories, and the prompts that are due."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
@@ -10,17 +10,19 @@ from memory_server.domain import confidence, fact_text, ranking, recall, rights,
 from memory_server.domain.briefing import clauses
 from memory_server.domain.caller import Caller
 from memory_server.domain.echo import covers, may_replace, said_of
-from memory_server.domain.edge import line_of
+from memory_server.domain.edge import Linked, line_of
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.fact import Fact, FactFilter, homes
 from memory_server.domain.memory import Filter, Memory, MemoryId
 from memory_server.domain.mending import remedy_of
 from memory_server.domain.message import Message
+from memory_server.domain.notice import LikelyUpdate, handle
 from memory_server.domain.project import EVERYWHERE, default_conversation
 from memory_server.domain.recall import AnswerText, Found, Recallable
 from memory_server.domain.short_term import SaidFilter, ShortTermId, ShortTermMemory
 from memory_server.domain.turn import Turn, TurnKinds
 from memory_server.errors import Problem
+from memory_server.ground import Anchor
 from memory_server.language import question
 from memory_server.language.tokens import weigh_json
 from memory_server.project import Project
@@ -319,60 +321,100 @@ def _load_said(tx: Tx, ids: Sequence[int]) -> Mapping[int, SearchItem[ShortTermM
 def _found(
     tx: Tx, ranked: Sequence[Ranked[Any]], here: Caller, load: Load, caller: Caller
 ) -> Iterator[Found]:
-    """Yield the hits as an answer shows them: what supersedes a memory in its place, what solves it behind it.
+    """Yield the hits as an answer shows them: what supersedes a memory in its place, what solves it behind it, and what
+    probably replaces it, which may be no hit itself, before it.
 
     `here` is the caller as the file knows it.
     """
     memory_ids = [MemoryId(hit.id) for hit in ranked if hit.kind is Embedded.MEMORIES]
     fact_ids = [hit.id for hit in ranked if hit.kind is Embedded.FACTS]
     items = {hit.id: hit.item for hit in ranked if hit.kind is Embedded.MEMORIES}
-    line, fixes, updates, of_memories, of_facts = tx.together(
+    line, links, updates, of_memories, of_facts = tx.together(
         lambda: tx.edges.successors(memory_ids),
         lambda: tx.edges.answering(memory_ids, 1),
-        lambda: tx.likely_updates.among(memory_ids),
+        lambda: tx.likely_updates.replacing(memory_ids, fact_ids),
         lambda: ground.anchored(tx, Embedded.MEMORIES, memory_ids, caller),
         lambda: ground.anchored(tx, Embedded.FACTS, fact_ids, caller),
     )
     newest = {id: line_of(id, line)[-1] for id in memory_ids if id in line}
-    new = sorted(set(newest.values()) - set(memory_ids))
+    replacing = {MemoryId(update.new.row) for update in updates if update.new.kind == "memory"}
+    new = sorted((replacing | set(newest.values())) - set(memory_ids))
     if new:
-        fixes, items = fixes | tx.edges.answering(new, 1), items | load(tx, new)
+        links, items = links | tx.edges.answering(new, 1), items | load(tx, new)
         of_memories |= ground.anchored(tx, Embedded.MEMORIES, new, caller)
-    solving = {
-        id: [solution.id for solution in linked if solution.relation == "solves"]
-        for id, linked in fixes.items()
-    }
-    solution_ids = {id for ids in solving.values() for id in ids} - set(items)
+    solution_ids = {
+        link.id for its_links in links.values() for link in its_links if link.relation == "solves"
+    } - set(items)
     if solution_ids:
         items |= load(tx, sorted(solution_ids))
-    shown: set[int] = set()
-    for hit in _below_what_was_said(list(_behind_updates(ranked, updates))):
+    shown = _Shown(items, links, newest, of_memories, of_facts)
+    hits = [item for hit in _below_what_was_said(ranked) for item in shown.of(hit, here)]
+    yield from _with_newer(tx, hits, updates, shown, here)
+
+
+@dataclass(slots=True)
+class _Shown:
+    """Shows hits, each memory once. `items`, `links` and the anchors are by id, `newest` maps what is superseded."""
+
+    items: Mapping[int, SearchItem[Memory]]
+    links: Mapping[MemoryId, Sequence[Linked]]
+    newest: Mapping[MemoryId, MemoryId]
+    of_memories: Mapping[int, tuple[Anchor, ...]]
+    of_facts: Mapping[int, tuple[Anchor, ...]]
+    shown_ids: set[int] = field(default_factory=set)
+
+    def of(self, hit: Ranked[Any], here: Caller) -> Iterator[Found]:
+        """Yield a hit; of a memory what supersedes it, with what solves that behind it."""
         if hit.kind is not Embedded.MEMORIES:
-            yield replace(
-                _of(hit, here), anchors=of_facts.get(hit.id, ()) if hit.kind is Embedded.FACTS else ()
-            )
-            continue
-        id = newest.get(MemoryId(hit.id), hit.id)
+            anchors = self.of_facts.get(hit.id, ()) if hit.kind is Embedded.FACTS else ()
+            yield replace(_of(hit, here), anchors=anchors)
+            return
+        id = self.newest.get(MemoryId(hit.id), MemoryId(hit.id))
         was = hit.item.thing.content if id != hit.id else None
-        for memory_id in (id, *solving.get(MemoryId(id), ())):
-            if memory_id in items and memory_id not in shown:
-                shown.add(memory_id)
-                part = hit.part if memory_id == hit.id else 0
-                memory = items[memory_id].thing
-                content, _ = search.shown(memory, part)
-                superseded = was if memory_id == id else None
-                shown_hit = showing.of_memory(memory, content, hit.probability, here, superseded)
-                yield replace(shown_hit, anchors=of_memories.get(memory_id, ()))
+        yield from self.memory(id, here, hit.probability, hit.part if id == hit.id else 0, was)
+        for link in self.links.get(id, ()):
+            if link.relation == "solves":
+                yield from self.memory(link.id, here, hit.probability, hit.part if link.id == hit.id else 0)
+
+    def memory(
+        self, id: MemoryId, here: Caller, score: float, part: int = 0, was: str | None = None
+    ) -> Iterator[Found]:
+        """Yield a memory that was not shown yet."""
+        if id in self.items and id not in self.shown_ids:
+            self.shown_ids.add(id)
+            memory = self.items[id].thing
+            content, _ = search.shown(memory, part)
+            contradicting = (link.id for link in self.links.get(id, ()) if link.relation == "contradicts")
+            yield replace(
+                showing.of_memory(memory, content, score, here, was),
+                anchors=self.of_memories.get(id, ()),
+                contradicts=tuple(map(handle, contradicting)),
+            )
 
 
-def _behind_updates(
-    ranked: Sequence[Ranked[Any]], updates: Sequence[tuple[int, int]]
-) -> Iterator[Ranked[Any]]:
-    """Yield the hits; the places of memories have them in the order of `ranking.behind_updates`."""
-    of_memories = {hit.id: hit for hit in ranked if hit.kind is Embedded.MEMORIES}
-    order = iter(ranking.behind_updates({id: hit.score for id, hit in of_memories.items()}, updates))
-    for hit in ranked:
-        yield of_memories[next(order)] if hit.kind is Embedded.MEMORIES else hit
+def _with_newer(
+    tx: Tx, hits: Sequence[Found], updates: Sequence[LikelyUpdate], shown: _Shown, here: Caller
+) -> list[Found]:
+    """Return the hits, each with the latest that probably replaces it right before it, as likely as it is."""
+    by_ref = {hit.ref: hit for hit in hits}
+    newer = {update.old.handle: update.new.handle for update in reversed(updates)}
+    missing = [update.new for update in updates if update.new.handle not in by_ref]
+    fact_ids = [newer_one.row for newer_one in missing if newer_one.kind == "fact"]
+    added = [
+        hit
+        for newer_one in missing
+        if newer_one.kind == "memory"
+        for hit in shown.memory(MemoryId(newer_one.row), here, 0.0)
+    ]
+    added += [showing.of_fact(fact, 0.0, here) for fact in (tx.facts.select(fact_ids) if fact_ids else ())]
+    by_ref |= {hit.ref: hit for hit in added}
+    newer = {old: new for old, new in newer.items() if new in by_ref}
+    order = ranking.with_newer([hit.ref for hit in hits], newer)
+    for old in reversed(order):  # of a line of several the oldest first
+        if new := by_ref.get(newer.get(old, "")):
+            score = max(new.score, by_ref[old].score)
+            by_ref[new.ref] = replace(new, score=score, replaces=(*new.replaces, old))
+    return [by_ref[ref] for ref in order]
 
 
 def _below_what_was_said(hits: Sequence[Ranked[Any]]) -> list[Ranked[Any]]:

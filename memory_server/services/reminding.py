@@ -55,9 +55,9 @@ class RemindingService:
         text = telling(prompt, READ)
         hits: list[Found] = []
         if not all(map(is_small_talk, query.parse(text).terms)):
-            new_hits = [
-                hit for hit in self.find(text, caller) if _may_be_said(hit) and _row(hit) not in told_rows
-            ]
+            likely = [hit for hit in self.find(text, caller) if _may_be_said(hit)]
+            outdated = {ref for hit in likely if _row(hit) in told_rows for ref in hit.replaces}
+            new_hits = [hit for hit in likely if _row(hit) not in told_rows and hit.ref not in outdated]
             hits = ground.with_remarks(new_hits[:SHOWN], caller)
         answer = recall.compose(text, [_of(woken) for woken in due], hits, max_tokens, OF_WOKEN)
         why = {(Injected.WOKEN, int(woken.id)): woken.why for woken in due}

@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 
 from memory_server.domain import confidence, parts, ranking, scoring
 from memory_server.domain.caller import Caller
+from memory_server.domain.edge import Linked
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.learning import Uses
 from memory_server.domain.memory import Filter, Memory, MemoryId
+from memory_server.domain.notice import LikelyUpdate
 from memory_server.domain.ranking import Hit, Why
 from memory_server.errors import Problem
-from memory_server.language import question
+from memory_server.language import question, sentences
 from memory_server.services import ground, projects, retrieval
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.gathering import KindSearch, SearchItem
@@ -27,8 +29,11 @@ from memory_server.services.reranking import Reordering, Reranking
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
 
-LINKED_CONTENT = 80
-"""Characters of a linked memory that a hit shows."""
+LINKED = 24
+"""Tokens of a linked memory that a hit shows."""
+
+READ_OF_LINKED = 300
+"""Characters of a linked memory that are read for them."""
 
 SPARE = 20
 """Candidates beyond twice the limit that can still come in: those behind superseded or linked memories."""
@@ -192,8 +197,8 @@ def _hits(
     successors, near, linked, updates = tx.together(
         lambda: tx.edges.successors(ids),
         lambda: tx.edges.strongest(ids[0], ranking.NEIGHBOURS),
-        lambda: tx.edges.answering(ids[: kind_search.limit], LINKED_CONTENT),
-        lambda: tx.likely_updates.among(ids),
+        lambda: tx.edges.answering(ids[: kind_search.limit], READ_OF_LINKED),
+        lambda: tx.likely_updates.replacing(ids),
     )
     candidate_ids = {hit.memory.id for hit in candidates}
     holding = [id for id in successors.values() if id not in successors and id not in candidate_ids]
@@ -204,13 +209,46 @@ def _hits(
     candidate_ids = {hit.memory.id for hit in candidates}
     unseen = [id for edge in near for id in (edge.source, edge.target) if id not in candidate_ids]
     hits = ranking.with_neighbours(hits, near, [*candidates, *_joining(tx, unseen, kind_search)])
-    by_id = {int(hit.memory.id): hit for hit in hits}
-    order = ranking.behind_updates({id: hit.rank for id, hit in by_id.items()}, updates)
-    hits = _restated_last([by_id[id] for id in order], vectors)
+    hits = _restated_last(_with_newer(tx, hits, updates, kind_search), vectors)
     joined_ids = {hit.memory.id for hit in hits[: kind_search.limit]} - {*ids[: kind_search.limit]}
     if joined_ids:
-        linked |= tx.edges.answering(joined_ids, LINKED_CONTENT)
-    return ranking.with_linked(hits, linked)
+        linked |= tx.edges.answering(joined_ids, READ_OF_LINKED)
+    return ranking.with_linked(hits, {id: list(map(_shortened, links)) for id, links in linked.items()})
+
+
+def _shortened(linked: Linked) -> Linked:
+    return replace(linked, content=sentences.shortened(linked.content, LINKED))
+
+
+def _with_newer(
+    tx: Tx, hits: Sequence[Hit], updates: Sequence[LikelyUpdate], kind_search: KindSearch[Memory]
+) -> list[Hit]:
+    """Return the hits, each with the memory that probably replaces it right before it, as likely as it is."""
+    by_id = {hit.memory.id: hit for hit in hits}
+    newer = {
+        MemoryId(update.old.row): MemoryId(update.new.row)
+        for update in reversed(updates)
+        if update.new.kind == "memory" and _may_be_told(by_id.get(MemoryId(update.old.row)))
+    }
+    by_id |= {
+        hit.memory.id: hit for hit in _joining(tx, sorted(set(newer.values()) - set(by_id)), kind_search)
+    }
+    newer = {old: new for old, new in newer.items() if new in by_id}
+    order = ranking.with_newer([hit.memory.id for hit in hits], newer)
+    for old in reversed(order):  # the last of a line of several comes first
+        if old in newer:
+            new = by_id[newer[old]]
+            by_id[new.memory.id] = replace(
+                new,
+                rank=max(new.rank, by_id[old].rank),
+                score=max(new.score, by_id[old].score),
+                maybe_supersedes=(*new.maybe_supersedes, old),
+            )
+    return [by_id[id] for id in order]
+
+
+def _may_be_told(hit: Hit | None) -> bool:
+    return hit is not None and hit.score >= ranking.LEAST
 
 
 def by_probability(tx: Tx, hits: Iterable[Hit]) -> list[Hit]:

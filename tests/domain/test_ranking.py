@@ -20,14 +20,12 @@ from memory_server.domain.ranking import (
     LEAST,
     LEXICAL_WEIGHT,
     MEANING_WEIGHT,
-    NEARLY,
     NEIGHBOUR_WEIGHT,
     PRIOR_WEIGHT,
     SUPERSEDED_WEIGHT,
     Hit,
     Literal,
     Why,
-    behind_updates,
     fts5_idf,
     in_order,
     likely,
@@ -35,6 +33,7 @@ from memory_server.domain.ranking import (
     prior,
     with_linked,
     with_neighbours,
+    with_newer,
 )
 from memory_server.language.text import fold
 
@@ -55,22 +54,19 @@ def line(*ids: int) -> dict[MemoryId, MemoryId]:
 
 
 @pytest.mark.parametrize(
-    ("updates", "order"),
+    ("newer", "order"),
     [
-        ([(3, 1)], [2, 3, 1, 4]),
-        ([(3, 2), (2, 1)], [3, 2, 1, 4]),
-        ([(1, 3)], [1, 2, 3, 4]),
-        ([(4, 1)], [1, 2, 3, 4]),
-        ([(9, 1), (1, 9)], [1, 2, 3, 4]),
-        ([(2, 1), (1, 2)], [1, 2, 3, 4]),
-        ([], [1, 2, 3, 4]),
+        ({1: 3}, [3, 1, 2, 4]),
+        ({2: 3, 1: 2}, [3, 2, 1, 4]),
+        ({3: 1}, [1, 2, 3, 4]),
+        ({2: 9}, [1, 9, 2, 3, 4]),
+        ({2: 9, 9: 8}, [1, 8, 9, 2, 3, 4]),
+        ({1: 2, 2: 1}, [2, 1, 3, 4]),
+        ({}, [1, 2, 3, 4]),
     ],
 )
-def test_what_is_probably_replaced_comes_right_behind_what_answers_nearly_as_well(
-    updates: list[tuple[int, int]], order: list[int]
-) -> None:
-    ranks = {1: 1.0, 2: 0.97, 3: NEARLY, 4: NEARLY - 0.01}
-    assert behind_updates(ranks, updates) == order
+def test_what_probably_replaces_a_hit_comes_right_before_it(newer: dict[int, int], order: list[int]) -> None:
+    assert with_newer([1, 2, 3, 4], newer) == order
 
 
 def order(hits: list[Hit], successors: Mapping[MemoryId, MemoryId]) -> list[int]:

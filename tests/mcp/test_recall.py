@@ -153,6 +153,50 @@ async def test_what_solves_an_error_stands_behind_it(full: Client) -> None:
     assert refs(answer)[:2] == [f"m{error['id']}", f"m{fix['id']}"]
 
 
+@pytest.mark.parametrize("ends", [(1, 2), (2, 1)])
+async def test_a_contradiction_is_told_on_both_sides_until_it_is_settled(
+    server: Servers, ends: tuple[int, int]
+) -> None:
+    async with server() as client:
+        await call(client, "memory_store", content="The ledger export runs at 02:00.", type="learning")
+        await call(client, "memory_store", content="Jana starts the ledger export by hand.", type="learning")
+        await call(client, "graph_connect", sourceId=ends[0], targetId=ends[1], relation="contradicts")
+        answer = await call(client, "recall", query="When does the ledger export run?")
+        assert sorted(refs(answer)) == ["m1 · contradicts m2", "m2 · contradicts m1"]
+        await call(client, "graph_connect", sourceId=2, targetId=1, relation="supersedes")
+        assert refs(await call(client, "recall", query="When does the ledger export run?")) == ["m2"]
+
+
+OLD = "Der Versand ist ab 49 Euro frei."
+NEW = "The limit for free shipping is 59 EUR since November, no longer 49."
+QUESTION = "Ab wie viel Euro ist der Versand frei?"
+
+
+async def test_what_may_replace_a_hit_is_told_before_it_though_it_answers_less_well(server: Servers) -> None:
+    async with server("--embedder", "bundled", "--project", "home") as client:
+        await call(client, "memory_search", query="the shop")  # waits for the model
+        await call(client, "memory_store", content=OLD, type="learning")
+        assert (await call(client, "memory_store", content=NEW, type="learning"))["maybe_supersedes"] == [1]
+        assert refs(await call(client, "recall", query=QUESTION)) == ["m2 · may replace m1", "m1"]
+        first, *_ = (await call(client, "memory_search", query=QUESTION))["results"]
+        assert (first["id"], first["maybe_supersedes"]) == (2, [1])
+        await call(client, "memory_update", memory_id=1, importance=6)
+        assert refs(await call(client, "recall", query=QUESTION))[0] == "m1"
+
+
+async def test_an_old_value_is_not_told_where_what_may_replace_it_does_not_fit(server: Servers) -> None:
+    async with server("--embedder", "bundled", "--project", "home") as client:
+        await call(client, "memory_search", query="the shop")
+        await call(client, "memory_store", content=OLD, type="learning")
+        tail = (
+            "The accounting department, the wholesale team, and both warehouses have agreed to it in writing"
+            * 3
+        )
+        await call(client, "memory_store", content=f"{NEW[:-1]}: {tail}.", type="learning")
+        answer = await call(client, "recall", query=QUESTION, max_tokens=100)
+        assert ("49" in answer["answer"]) <= ("59" in answer["answer"])
+
+
 async def test_what_is_shown_counts_as_accessed(full: Client) -> None:
     (first,) = refs(await call(full, "recall", query="Why is the lighthouse white?", max_tokens=200))[:1]
     (memory,) = (await call(full, "memory_get", ids=[int(first[1:])]))["memories"]

@@ -752,6 +752,7 @@ def test_a_circle_made_by_hand_hinders_nothing(
 
 
 RUNBOOK = "Restart the worker, then requeue what it held"
+TAIL = "which takes as long as it takes and longer on a Monday when all are there and nobody knows anything of it"
 LATE = (
     "spring wages", "Ines in Lisbon", "refunds", "the bakery", "overtime", "travel costs", "insurance", "prize money",
     "rent", "the choir", "pensions", "old invoices", "book sales",
@@ -789,18 +790,33 @@ def test_what_solves_or_contradicts_a_hit_is_shown_inside_it_and_takes_no_rank(
     mode: str,
     relation: Relation,
 ) -> None:
-    hang, runbook = remember(HANG), remember(RUNBOOK + " " * 40 + "for as long as it takes")
+    hang, runbook = remember(HANG), remember(f"{RUNBOOK} {TAIL}")
     others = [
         remember(f"The payout report number {number} is late", project=f"p{number}") for number in (1, 2)
     ]
     connect(runbook, hang, relation)
     found = hits(search, "LGR-2207 payout", mode)
     assert found[0].memory.id == hang
-    assert found[0].linked == (Linked(MemoryId(runbook), relation, (RUNBOOK + " " * 40)[:80]),)
+    (linked,) = found[0].linked
+    assert linked == Linked(MemoryId(runbook), relation, linked.content)
+    told = linked.content.removesuffix(" …").removesuffix("…")
+    assert told != f"{RUNBOOK} {TAIL}"
+    assert f"{RUNBOOK} {TAIL}".startswith(f"{told} ")
     assert sorted(hit.memory.id for hit in found[1:]) == others
-    assert seen(hits(search, RUNBOOK, mode)[:1]) == {runbook}  # a hit of its own where it ranks first
+    assert hits(search, RUNBOOK, mode)[0].memory.id == runbook  # a hit of its own where it ranks first
     graph.end(edge(runbook, hang, relation))
     assert not any(hit.linked for hit in hits(search, "LGR-2207 payout", mode))
+
+
+def test_a_contradiction_is_shown_inside_a_hit_whatever_the_direction_of_its_edge(
+    search: SearchService, remember: Remember, connect: Connect
+) -> None:
+    hang, runbook, newer = remember(HANG), remember(RUNBOOK), remember("Nobody hangs since May")
+    connect(hang, runbook, Relation.CONTRADICTS)
+    assert [link.id for link in hits(search, "LGR-2207", "keyword")[0].linked] == [runbook]
+    assert [link.id for link in hits(search, RUNBOOK, "keyword")[0].linked] == [hang]
+    connect(newer, runbook, SUPERSEDES)
+    assert hits(search, "LGR-2207", "keyword")[0].linked == ()
 
 
 def test_a_neighbour_that_the_filter_keeps_out_does_not_join(

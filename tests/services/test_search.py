@@ -165,8 +165,9 @@ def test_what_a_memory_may_replace_comes_behind_it_until_somebody_says_more(
         ]
 
     with database.write() as tx:
-        assert tx.likely_updates.among([1, 2, 3]) == [(3, 1)]
-        assert tx.likely_updates.among([1, 2]) == tx.likely_updates.among([]) == []
+        update = LikelyUpdate(Thing("memory", 3, "m3"), Thing("memory", 1, "m1"))
+        assert tx.likely_updates.replacing([1, 2]) == tx.likely_updates.replacing([1, 2, 3]) == [update]
+        assert tx.likely_updates.replacing([2, 3]) == tx.likely_updates.replacing([]) == []
         tx.likely_updates.insert(LikelyUpdate(Thing("fact", 1, "f app.android"), Thing("memory", 3, "m3")))
     assert order() == [3, 1, 2]
     assert recalled() == ["m3", "m1", "m2"]

@@ -82,7 +82,7 @@ ASKED: dict[str, Callable[[Transaction], Any]] = {
     "linked": lambda tx: tx.edges.answering([MemoryId(1), MemoryId(2)], 80),
     "peers": lambda tx: tx.peers.find(["text"], 0.6, Filter(type=MemoryType.ERROR, project="p"), 10),
     "meaning": lambda tx: tx.embeddings.nearest(Embedded.MEMORIES, 1, VECTOR, Filter(project="p"), 10),
-    "likely updates": lambda tx: tx.likely_updates.among([1, 2]),
+    "likely updates": lambda tx: tx.likely_updates.replacing([1, 2], [3]),
     "meaning of days": lambda tx: tx.embeddings.nearest_within(1, VECTOR, Filter(), "2020-01", "2021-01", 10),
     "meaning of days of a project": lambda tx: tx.embeddings.nearest_within(
         1, VECTOR, WANTED, "2020", "2021", 10
@@ -145,8 +145,10 @@ TAKEN_APART = {
 } | {
     "SCAN short_term_memories USING INDEX short_term_memories_unkeyed",
     "SCAN memory_counts",
+    "SCAN u",
 }
-"""What a question has brought along, the few rows that came of it, an index of those that wait, and the counts."""
+"""What a question has brought along, the few rows that came of it, an index of those that wait, the counts, and the
+1,000 likely updates that are kept."""
 
 FINE = ("SCAN memories USING COVERING INDEX", "SCAN CONSTANT ROW", "SCAN (subquery")
 """`SELECT count(*) FROM memories` reads the smallest index, which is the best there is; the others read no table."""

@@ -144,7 +144,7 @@ RESULT = Answer(
     field("hit.score", rounded),
     field("why?", REASONS),
     field("origin?=hit.memory.origin", trust.outside),
-    "hit.memory.superseded_by? now?=hit.remark hit.linked?",
+    "hit.memory.superseded_by? hit.maybe_supersedes? now?=hit.remark hit.linked?",
 )
 """A hit, in few tokens: without what is empty, usual, or the caller's own."""
 RESULTS = Answer(

@@ -149,22 +149,44 @@ class Edges:
         return [MemoryId(id) for (id,) in rows]
 
     def answering(self, ids: Collection[MemoryId], length: int) -> dict[MemoryId, list[Linked]]:
-        """Return what solves, contradicts or supersedes each of these memories, with so many characters of its text."""
+        """Return what solves, contradicts or supersedes each of these memories, with so many characters of its text.
+
+        Two memories contradict each other, whatever the direction of the edge, until one of them is superseded.
+        """
         rows = self.tx.rows(
             """
-            SELECT e.target_id, m.id, e.relation, substr(m.content, 1, :length)
-            FROM edges AS e
-            JOIN memories AS m ON m.id = e.source_id
-            WHERE e.target_id IN (SELECT value FROM json_each(:ids))
-                AND e.relation IN ('solves', 'contradicts', 'supersedes')
-                AND e.valid_to IS NULL
-            ORDER BY e.strength DESC, e.id DESC
+            WITH ways (here, there, relation, strength, id) AS (
+                SELECT target_id, source_id, relation, strength, id
+                FROM edges
+                WHERE target_id IN (SELECT value FROM json_each(:ids))
+                    AND relation IN ('solves', 'contradicts', 'supersedes')
+                    AND valid_to IS NULL
+                UNION ALL
+                SELECT source_id, target_id, relation, strength, id
+                FROM edges
+                WHERE source_id IN (SELECT value FROM json_each(:ids))
+                    AND relation = 'contradicts'
+                    AND valid_to IS NULL
+            )
+            SELECT here, m.id, relation, substr(m.content, 1, :length)
+            FROM ways
+            JOIN memories AS m ON m.id = there
+            WHERE relation <> 'contradicts' OR NOT EXISTS (
+                SELECT 1
+                FROM edges AS settled
+                WHERE settled.target_id IN (here, there)
+                    AND settled.relation = 'supersedes'
+                    AND settled.valid_to IS NULL
+            )
+            ORDER BY strength DESC, ways.id DESC
             """,
             {"length": length, "ids": self.tx.array(ids)},
         )
         links: dict[MemoryId, list[Linked]] = {}
-        for target, source, relation, content in rows:
-            links.setdefault(MemoryId(target), []).append(Linked(MemoryId(source), relation, content))
+        for id, linked_id, relation, content in rows:
+            linked = Linked(MemoryId(linked_id), relation, content)
+            if linked not in links.setdefault(MemoryId(id), []):
+                links[MemoryId(id)].append(linked)
         return links
 
     def contradicting(self, ids: Collection[MemoryId]) -> dict[MemoryId, list[MemoryId]]:

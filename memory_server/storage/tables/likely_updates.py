@@ -43,30 +43,33 @@ class LikelyUpdates:
             """,
             {"project": project, "since": since},
         )
-        likely = []
-        for memory_id, newer, kind, id, key in rows:
-            memory = Thing("memory", memory_id, f"m{memory_id}")
-            item = Thing(kind, id, f"f {key}" if kind == "fact" else f"{kind[0]}{id}")
-            likely.append(LikelyUpdate(memory, item) if newer else LikelyUpdate(item, memory))
-        return likely
+        return [_likely(*row) for row in rows]
 
-    def among(self, ids: Sequence[int]) -> list[tuple[int, int]]:
-        """Return the pairs of these memories of which the first probably replaces the second, the latest found
-        first.
-        """
+    def replacing(self, memory_ids: Sequence[int], fact_ids: Sequence[int] = ()) -> list[LikelyUpdate]:
+        """Return what probably replaces any of these memories and facts, the latest found first."""
         rows = self.tx.rows(
             f"""
-            SELECT u.memory_id, u.item_id, u.newer
+            SELECT u.memory_id, u.newer, u.kind, u.item_id,
+                CASE u.kind WHEN 'fact' THEN (SELECT key FROM facts WHERE id = u.item_id) END
             FROM likely_updates AS u
             JOIN memories AS m ON m.id = u.memory_id
-            WHERE u.kind = 'memory' AND u.memory_id IN (SELECT value FROM json_each(:ids))
-                AND u.item_id IN (SELECT value FROM json_each(:ids))
+            WHERE (
+                (NOT u.newer AND u.memory_id IN (SELECT value FROM json_each(:memory_ids)))
+                OR (u.newer AND u.kind = 'memory' AND u.item_id IN (SELECT value FROM json_each(:memory_ids)))
+                OR (u.newer AND u.kind = 'fact' AND u.item_id IN (SELECT value FROM json_each(:fact_ids)))
+            )
                 AND m.updated_at <= u.found_at AND NOT m.replaced AND {_UNCHANGED}
             ORDER BY u.id DESC
             """,
-            {"ids": self.tx.array(ids)},
+            {"memory_ids": self.tx.array(memory_ids), "fact_ids": self.tx.array(fact_ids)},
         )
-        return [(memory_id, id) if newer else (id, memory_id) for memory_id, id, newer in rows]
+        return [_likely(*row) for row in rows]
+
+
+def _likely(memory_id: int, newer: bool, kind: str, id: int, key: str | None) -> LikelyUpdate:
+    memory = Thing("memory", memory_id, f"m{memory_id}")
+    item = Thing(kind, id, f"f {key}" if kind == "fact" else f"{kind[0]}{id}")
+    return LikelyUpdate(memory, item) if newer else LikelyUpdate(item, memory)
 
 
 @dataclass(frozen=True, slots=True)
