@@ -2,11 +2,16 @@
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
+from memory_server.domain import trust
 from memory_server.domain.briefing import clauses
 from memory_server.language import background, query
 from memory_server.language.text import fold
+
+_ROOT = re.compile(r"(?:project|current|user)\.")
+"""The first part of many keys, which tells nothing of a fact."""
 
 
 def of(key: str, value: Any) -> str:
@@ -16,6 +21,26 @@ def of(key: str, value: Any) -> str:
 
 def value_of(value: Any) -> str:
     return " ".join(clauses.parts(value))
+
+
+def origin(key: str, value: Any, stamp: trust.Stamp) -> str:
+    """Return who said a fact first: its value, or the key with it, since a key may say as much."""
+    texts = list(_texts(value))
+    name = clauses.words(_ROOT.sub("", key))
+    return trust.of_parts([stamp("\n".join(texts)), stamp(f"{name}: {' '.join(texts)}")])
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield all that a value says, with the names of its fields."""
+    match value:
+        case list():
+            for entry in value:
+                yield from _texts(entry)
+        case dict():
+            for name, entry in value.items():
+                yield f"{clauses.words(name)}: {' '.join(_texts(entry))}"
+        case _:
+            yield value if isinstance(value, str) else json.dumps(value)
 
 
 def named(key: str, question: str) -> float:

@@ -4,9 +4,8 @@ A sketch holds no word. Words are cut to their stems, so that "deploys" is found
 digits; of Chinese each character is a word. What stands in one place of a long text counts, not what is spread over it.
 """
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from math import ceil
 from typing import Final, NamedTuple
@@ -14,9 +13,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_server.language import background, numbers, sentences
-from memory_server.language.query import ENGLISH_STOP_WORDS
-from memory_server.language.text import HAN, fold
+from memory_server.domain import telling_words
+from memory_server.language import background, sentences
 
 Hashes = NDArray[np.uint32]
 Flags = NDArray[np.bool_]
@@ -29,9 +27,6 @@ SPREAD: Final = 1.5
 
 ENOUGH: Final = 4
 """Words from which on a part of a text is enough; of Chinese twice as many characters. Less must stand there whole."""
-
-STEM: Final = 6
-"""Letters of a word that count."""
 
 
 class Least(NamedTuple):
@@ -53,20 +48,8 @@ OF_PAIR: Final = 0.5
 """Parts of their rarity with which a Chinese character and a pair of them count: together they tell what a word
 does."""
 
-_FRAME = re.compile("用户|团队|我们|说[:：]")
-"""The same in Chinese."""
-
-_RUN = re.compile(rf"[{HAN}]+|[^\W_{HAN}]+(?:['’][^\W\d_{HAN}]+)?")
-_HAN = re.compile(f"[{HAN}]")
-_ENDING = re.compile(r"(?<=[a-z]{3})(?:ments?|ations?|ions?|ings?|edly|ed|ers?|ly|es|s|e|y)$")
-_STOPS: Final = ENGLISH_STOP_WORDS | frozenset(
-    """
-    always never must shall should all any every each please may might will would use used using
-    user users user's said says team
-    的 了 是 在 和 与 或 也 就 都 而 及 着 把 被 给 对 从 到 由 等 这 那 其 之 不 一 个 有 要 会 可 以 为 我 你 他 们
-    """.split()
-)
-"""Words that tell nothing of a text, and those with which a model begins what it stores of a user."""
+_SIGNED: Final = "±"
+"""Before a word that has a sign, whichever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +79,13 @@ class Needle:
     enough: int = ENOUGH
     is_foreign: Flags | None = None
     """True for each word that is not Chinese, in a text that is."""
+    signed: Hashes = field(default_factory=lambda: np.zeros(0, np.uint32))
+    """Each word with its sign; where it has none, with any: of the shape (words,)."""
+    has_sign: Flags = field(default_factory=lambda: np.zeros(0, bool))
+    codes: Hashes = field(default_factory=lambda: np.zeros(0, np.uint32))
+    """Numbers of four digits and more, codes and addresses: each tells by itself where it comes from."""
+    name: int | None = None
+    """The hash of a text that is one rare word."""
 
     @property
     def hashes(self) -> Hashes:
@@ -137,33 +127,37 @@ class Match:
 
 def sketch(text: str, salt: int) -> Sketch:
     """Return the sketch of a text."""
-    words = [word for word, _ in _words(text)]
+    signed = list(telling_words.words(text))
+    words = [word for word, _, _ in signed]
     hashed = [_hash(salt, word) for word in words] + [
         _hash(salt, first, second) for first, second in pairwise(words)
     ]
     place = [number // BLOCK for number in range(len(words))]
-    hashes = np.array(hashed, np.uint32)
-    places = np.array(place + place[:-1], np.uint32).astype(np.uint16)
+    place += place[:-1]
+    by_sign = [_hash(salt, before, word) for word, _, sign in signed if sign for before in (sign, _SIGNED)]
+    by_sign += _codes(text, salt)
+    hashes = np.array(hashed + by_sign, np.uint32)
+    places = np.array(place + [0] * len(by_sign), np.uint32).astype(np.uint16)
     order = np.argsort(hashes, kind="stable")
     return Sketch(hashes[order], places[order])
 
 
 def needle(text: str, salt: int) -> Needle:
     """Return a text as something to look for, each sentence by itself."""
-    words: list[tuple[str, str]] = []
+    words: list[tuple[str, str, str]] = []
     starts = []
     for sentence in sentences.split(text):
         starts.append(len(words))
-        words += _words(sentence)
-    stems = [stem for stem, _ in words]
+        words += telling_words.words(sentence)
+    stems = [stem for stem, _, _ in words]
     pairs = list(pairwise(stems))
     hashes = [_hash(salt, stem) for stem in stems] + [_hash(salt, *pair) for pair in pairs]
-    is_chinese = [_HAN.match(stem) is not None for stem in stems]
+    is_chinese = [telling_words.HAN_LETTER.match(stem) is not None for stem in stems]
     scales = [OF_CHARACTER if chinese else 1.0 for chinese in is_chinese]
     scales += [OF_PAIR if first and second else 0.0 for first, second in pairwise(is_chinese)]
     repeats = np.ones(len(hashes), bool)
     repeats[np.unique(hashes, return_index=True)[1]] = False
-    shares = [background.share(word) for _, word in words] + [
+    shares = [background.share(word) for _, word, _ in words] + [
         background.share(" ".join(pair)) for pair in pairs
     ]
     return Needle(
@@ -174,6 +168,10 @@ def needle(text: str, salt: int) -> Needle:
         tuple(dict.fromkeys(starts)),
         2 * ENOUGH if any(is_chinese) else ENOUGH,
         ~np.array(is_chinese, bool) if any(is_chinese) else None,
+        np.array([_hash(salt, sign or _SIGNED, stem) for stem, _, sign in words], np.uint32),
+        np.array([bool(sign) for _, _, sign in words], bool),
+        np.array(_codes(text, salt), np.uint32),
+        hashes[0] if _is_rare_name(stems, shares) else None,
     )
 
 
@@ -182,25 +180,40 @@ def match(sought: Needle, source: Sketch) -> Match:
     return _flags(sought, standing(sought, source)[1])
 
 
-def overlap(sought: Needle, source: Sketch) -> Match | None:
-    """Return what of a text stands together in another one, where that is so much of it, or of a sentence of it, that
-    it comes from there; else None."""
+def overlaps(sought: Needle, source: Sketch) -> list[tuple[slice, Match]]:
+    """Return the parts of a text, the whole or a sentence, of which so much stands together in another one that they
+    come from there, each with what stands there."""
     first, stands = standing(sought, source)
     anywhere = _flags(sought, stands)
     parts = [(part, least) for part, least in sought.parts() if anywhere.reaches(part, least)]
     if not parts:
-        return None
+        return []
     end = np.searchsorted(source.hashes, sought.hashes, "right")
-    both = np.zeros(len(first), bool)
+    matches = []
     for part, least in parts:
         chosen = np.zeros(len(first), bool)
         chosen[part] = True
         chosen[len(sought.words) + part.start : len(sought.words) + part.stop - 1] = True
         wide = max(1, ceil(SPREAD * (part.stop - part.start) / BLOCK))
-        together = _together(first, np.where(chosen, end, first), source.places, wide)
-        if _flags(sought, together).reaches(part, least):
-            both |= together
-    return _flags(sought, both) if both.any() else None
+        together = _flags(sought, _together(first, np.where(chosen, end, first), source.places, wide))
+        if together.reaches(part, least):
+            matches.append((part, together))
+    return matches
+
+
+def signs(sought: Needle, source: Sketch) -> Flags:
+    """Return whether the text has each word with the sign that it has in the needle, a "never" or none, if it has the
+    word at all; of the shape (words,)."""
+    agrees: Flags = standing_of(sought.signed, source) == sought.has_sign
+    return agrees
+
+
+def standing_of(hashes: Hashes, source: Sketch) -> Flags:
+    """Return whether each hash stands in a sketch."""
+    if not len(source.hashes):
+        return np.zeros(len(hashes), bool)
+    stands: Flags = source.hashes.take(np.searchsorted(source.hashes, hashes), mode="clip") == hashes
+    return stands
 
 
 def standing(sought: Needle, source: Sketch) -> tuple[NDArray[np.intp], Flags]:
@@ -240,13 +253,12 @@ def _share(flags: Flags) -> float:
     return np.count_nonzero(flags) / len(flags) if len(flags) else 0.0
 
 
-def _words(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the stems of the words that tell something, each with its word; of Chinese each character."""
-    for run in _RUN.findall(_FRAME.sub(" ", fold(numbers.in_digits(text)))):
-        if _HAN.match(run):
-            yield from ((letter, letter) for letter in run if letter not in _STOPS)
-        elif run not in _STOPS:
-            yield _ENDING.sub("", run)[:STEM], run
+def _codes(text: str, salt: int) -> list[int]:
+    return [_hash(salt, "#", code) for code in dict.fromkeys(telling_words.codes(text))]
+
+
+def _is_rare_name(stems: Sequence[str], shares: Sequence[float]) -> bool:
+    return len(stems) == 1 and stems[0].isalpha() and len(stems[0]) > 3 and shares[0] <= background.UNSEEN
 
 
 def _hash(salt: int, *words: str) -> int:

@@ -1,6 +1,6 @@
 """The origin of a text: who said it first. The program stamps it; nothing that a model writes can."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 UNKNOWN: Final = "unknown"
@@ -97,6 +97,11 @@ def least(origins: Iterable[str]) -> str:
 def joined(stamp: str, origins: Iterable[str]) -> str:
     """Return the origin of a text with this stamp that joins or replaces others: the user raises it, nobody else."""
     return stamp if is_of_user(stamp) else least((stamp, *origins))
+
+
+def of_parts(origins: Sequence[str]) -> str:
+    """Return the origin of a text whose parts have these: somebody outside, where one is; else who is trusted most."""
+    return next(filter(waits, origins), None) or max(origins, key=_rank)
 
 
 def of_equal(left: str, right: str) -> str:

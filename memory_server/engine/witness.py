@@ -115,28 +115,93 @@ def _origin(sought: sketch.Needle, utterances: Sequence[Utterance]) -> str | Non
     """Return who said a text; None where nobody did who was heard."""
     if not len(sought.words):
         return None
-    prompts = [sketch.match(sought, prompt.sketch) for prompt in utterances if prompt.origin == trust.TOLD]
-    of_user = max(prompts, key=lambda match: match.share, default=None)
-    least = TOLD if len(sought.words) > 1 else 1.0
-    is_told = of_user is not None and of_user.share >= least
+    user = _User.of(sought, [prompt.sketch for prompt in utterances if prompt.origin == trust.TOLD])
     shares: dict[str, float] = {}
     for output in utterances:
-        overlap = None if output.origin == trust.TOLD else sketch.overlap(sought, output.sketch)
-        if overlap is None:
+        if output.origin == trust.TOLD:
             continue
-        if (
-            of_user is not None
-            and is_told
-            and np.count_nonzero(overlap.words & ~of_user.words) < BESIDES * len(overlap.words)
-        ):
-            continue
-        shares[output.origin] = max(overlap.share, shares.get(output.origin, 0.0))
+        for part, match in sketch.overlaps(sought, output.sketch):
+            if not trust.waits(output.origin) or user.says_less(sought, part, match, output.sketch):
+                shares[output.origin] = max(match.share, shares.get(output.origin, 0.0))
     outside = [origin for origin in shares if trust.waits(origin)]
-    if outside:
-        return max(outside, key=shares.__getitem__)
-    if is_told:
+    most = max(outside, key=shares.__getitem__, default=None)
+    is_short = len(sought.words) <= sought.enough
+    if most is not None and not (is_short and shares.get(trust.SEEN, 0.0) >= shares[most]):
+        return most
+    if (origin := _of_code(sought, utterances)) is not None:
+        return origin
+    if user.has_told:
         return trust.TOLD
-    return _worded_again(sought, utterances) or (trust.SEEN if shares else None)
+    return _worded_again(sought, utterances) or (trust.SEEN if trust.SEEN in shares else None)
+
+
+@dataclass(frozen=True, slots=True)
+class _User:
+    """Parts of a text that stand in prompts: `matches` are the words and pairs of each prompt, `words` those with their
+    signs in any prompt, `pairs` likewise."""
+
+    matches: Sequence[sketch.Match]
+    words: sketch.Flags
+    pairs: sketch.Flags
+
+    @classmethod
+    def of(cls, sought: sketch.Needle, prompts: Sequence[sketch.Sketch]) -> "_User":
+        matches = [sketch.match(sought, prompt) for prompt in prompts]
+        words, pairs = np.zeros(len(sought.words), bool), np.zeros(len(sought.pairs), bool)
+        for match, prompt in zip(matches, prompts, strict=True):
+            words |= match.words & sketch.signs(sought, prompt)
+            pairs |= match.pairs
+        return cls(matches, words, pairs)
+
+    @property
+    def has_told(self) -> bool:
+        return self._best(slice(None)) is not None
+
+    def says_less(
+        self, sought: sketch.Needle, part: slice, match: sketch.Match, source: sketch.Sketch
+    ) -> bool:
+        """True if the user has not told a part that stands in an output, or the output has more of it, word by word."""
+        best = self._best(part)
+        if best is None:
+            return True
+        output_words = match.words[part] & (~sought.has_sign | sketch.signs(sought, source))[part]
+        if np.count_nonzero(output_words & ~best.words[part]) >= BESIDES * len(output_words):
+            return True
+        between = slice(part.start, part.stop - 1)
+        output_pairs, user_pairs = match.pairs[between], self.pairs[between]
+        user_words = self.words[part]
+        more = np.count_nonzero(output_words & ~user_words) + np.count_nonzero(output_pairs & ~user_pairs)
+        less = np.count_nonzero(user_words & ~output_words) + np.count_nonzero(user_pairs & ~output_pairs)
+        if (output_words & ~user_words).any():
+            return bool(more > less)
+        return len(output_words) >= sought.enough and bool(more and not less)
+
+    def _best(self, part: slice) -> sketch.Match | None:
+        """Return the prompt that tells a part; None where none does."""
+        best = max(self.matches, key=lambda match: np.count_nonzero(match.words[part]), default=None)
+        if best is None:
+            return None
+        words = best.words[part]
+        return best if np.count_nonzero(words) >= (TOLD if len(words) > 1 else 1.0) * len(words) else None
+
+
+def _of_code(sought: sketch.Needle, utterances: Sequence[Utterance]) -> str | None:
+    """Return the origin from outside of a number, a code, an address or a lone name that nobody else has said; None
+    where there is none."""
+    codes = sought.codes if sought.name is None else np.array([*sought.codes, sought.name], np.uint32)
+    if not len(codes):
+        return None
+    outside = [utterance for utterance in utterances if trust.waits(utterance.origin)]
+    if not outside:
+        return None
+    is_known = np.zeros(len(codes), bool)
+    for utterance in utterances:
+        if not trust.waits(utterance.origin):
+            is_known |= sketch.standing_of(codes, utterance.sketch)
+    for utterance in reversed(outside):
+        if (sketch.standing_of(codes, utterance.sketch) & ~is_known).any():
+            return utterance.origin
+    return None
 
 
 def _worded_again(sought: sketch.Needle, utterances: Sequence[Utterance]) -> str | None:

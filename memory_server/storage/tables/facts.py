@@ -227,4 +227,4 @@ class WritableFacts(Facts):
 
 
 def _origin(draft: FactDraft, caller: Caller) -> str:
-    return draft.origin or caller.stamp(fact_text.value_of(draft.value))
+    return draft.origin or fact_text.origin(draft.key, draft.value, caller.stamp)
