@@ -5,6 +5,7 @@ has one name, under which its rows are filed. The functions here find that name 
 so that a project that is renamed meanwhile is still the same.
 """
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,6 +32,10 @@ from memory_server.storage.tx import Tx, WriteTx
 NOBODY = Caller()
 
 _UNCHANGED = "Nothing was changed."
+
+
+SHOWN = 60
+"""Characters of the path of a folder that an answer shows: its last ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +131,19 @@ def unknown(tx: Tx, project: Project) -> str | None:
     near = meant(project.name, tx.projects.names()) if project.is_given else None
     hint = f" Did you mean `{near}`?" if near else ""
     return f"Nothing is stored of a project `{project.key}`.{hint}"
+
+
+def missing_folder(tx: Tx, caller: Caller) -> str | None:
+    """Return the note for a project that is a folder of this machine which does not exist. None where the file knows
+    the project: its folder may have moved."""
+    folder = caller.project.key
+    if not caller.is_here or not address.is_path(folder) or os.path.exists(folder):  # noqa: PTH110 - of any length
+        return None
+    if _find(tx, caller.project) is not None:
+        return None
+    near = meant(caller.project.name, tx.projects.names())
+    hint = f" Did you mean the project `{near}`?" if near else ""
+    return f"There is no folder `{folder if len(folder) <= SHOWN else f'…{folder[-SHOWN:]}'}`.{hint}"
 
 
 def conversation(tx: Tx, name: str | None, caller: Caller) -> str:

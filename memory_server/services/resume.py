@@ -166,7 +166,7 @@ class ResumeService:
             else []
         )
         with self.database.read() as tx:
-            note = projects.unknown(tx, caller.project) if caller.project.is_given else None
+            note = _unknown(tx, caller)
             named_by_folder, caller = caller, projects.known(tx, caller)
             name = caller.project.name
             known_facts, questions, (learnt, disputes), events, (current, updates) = tx.together(
@@ -196,7 +196,10 @@ class ResumeService:
         titles = {Heading.LAST_SESSION: title(session, reader, caller.session)} if session else {}
         author = None if reader.usual == caller.author else reader.usual
         frame = Frame(caller.project.name, total, wording.more, author, titles)
-        overhead = wording.overhead(skipped) + (weigh_json(note) + NOTED if note else 0)
+        overhead = wording.overhead(skipped)
+        if note and weigh_json(note) + NOTED > (HEADROOM * max_tokens - overhead) / 2:
+            note = None
+        overhead += weigh_json(note) + NOTED if note else 0
         room = HEADROOM * max_tokens - overhead
         briefing = brief(items, frame, room / 2 if include else room)
         if self.prompts:
@@ -204,6 +207,15 @@ class ResumeService:
         context = context_of(briefing.said, include, room - briefing.cost) if include else None
         tokens = overhead + briefing.cost + (context.cost if context else 0)
         return Resumed(briefing, round(tokens), now, context, skipped, note)
+
+
+def _unknown(tx: Tx, caller: Caller) -> str | None:
+    """Return the note for a project of which nothing is known: a name, or a folder that does not exist."""
+    return (
+        projects.unknown(tx, caller.project)
+        if caller.project.is_given
+        else projects.missing_folder(tx, caller)
+    )
 
 
 def _standing(things: list[Standing]) -> list[Standing]:
@@ -349,9 +361,12 @@ def _of_facts(known_facts: _Known, reader: Reader, updates: "_Updates") -> list[
         for prefix, (count, newest) in known_facts.catalogues.items()
     ]
     if known_facts.older_count:
+        older = [item for fact in known_facts.older for item in of_fact(fact, reader)]
+        before_task = [item for item in older if reader.age(item.at) < UNTOUCHED]
         fresh = any(item.heading in (Heading.TASK, Heading.UNDER_WAY) for item in items)
-        named = [] if fresh else [item for fact in known_facts.older for item in of_fact(fact, reader)]
-        items.append(of_older(known_facts.older_count, named))
+        items.append(
+            of_older(known_facts.older_count, [] if fresh else older, before_task if fresh else [], reader)
+        )
     return items
 
 

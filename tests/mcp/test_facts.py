@@ -471,6 +471,29 @@ async def test_any_project_path_is_answered(client: Client, path: str) -> None:
     )
 
 
+async def test_a_folder_that_does_not_exist_is_named_with_the_project_that_was_meant(
+    server: Servers, tmp_path: Path
+) -> None:
+    shop, mistyped = tmp_path / "shop", tmp_path / "shoop"
+    shop.mkdir()
+    async with server("--project", str(shop)) as client:
+        await call(client, "write_memory", key="current.task", value="here")
+        note = (await call(client, "smart_resume", project_path=str(mistyped)))["note"]
+        assert note.startswith("There is no folder `")
+        assert note.endswith("/shoop`. Did you mean the project `shop`?")
+        for path in (str(mistyped), f"/{'很长的名字' * 40}", "/" + "x" * 4000):
+            (block,) = (
+                await client.call_tool("smart_resume", {"project_path": path, "max_tokens": 50})
+            ).content
+            assert isinstance(block, TextContent)
+            assert tokens_of(block.text) <= 50
+        mistyped.mkdir()
+        for path in (str(mistyped), str(shop)):
+            assert "note" not in await call(client, "smart_resume", project_path=path)
+        shop.rename(tmp_path / "moved")
+        assert "note" not in await call(client, "smart_resume", project_path=str(shop))
+
+
 async def test_another_path_and_session_are_resumed_when_asked_for(server: Servers, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()

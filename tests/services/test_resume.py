@@ -233,10 +233,35 @@ def test_the_progress_of_the_task_before_does_not_stand_beside_the_new(
         FactService(database).delete("current.task", None, CLAUDE)
     else:
         write(database, "current.task", "Fix the double reminders")
-    assert lines(service)[-2:] == ["Under way: branch: main (yesterday).", "Older, perhaps done: 1."]
+    assert lines(service)[-2:] == [
+        "Under way: branch: main (yesterday).",
+        "Older, perhaps done: f current.progress.",
+    ]
     clock.advance(hours=1)
     write(database, "current.progress", "reproduced")
     assert "progress: reproduced." in lines(service)[-1]
+
+
+def test_next_steps_that_were_written_right_before_the_task_are_told(
+    service: ResumeService, database: Database, clock: Clock
+) -> None:
+    write(database, "current.task", "Photograph the ferns")
+    write(database, "current.work", "Of last month")
+    clock.advance(days=31)
+    write(database, "current.step", "seven of thirty")
+    clock.advance(days=2)
+    write(database, "current.next_steps", ["write the refund test", "tell the bookkeeper the date"])
+    clock.advance(minutes=1)
+    write(database, "current.task", "Switch to Mollie")
+    assert lines(service) == [
+        "Current task: Switch to Mollie.",
+        "Older, perhaps done: next steps: write the refund test; tell the bookkeeper the date (f current.next_steps); "
+        "f current.step; 1 more.",
+    ]
+    assert lines(service, 70) == [
+        "Current task: Switch to Mollie.",
+        "Older, perhaps done: f current.next_steps; f current.step; 1 more.",
+    ]
 
 
 def test_what_matters_to_the_person_is_in_each_briefing(service: ResumeService, database: Database) -> None:

@@ -242,14 +242,30 @@ def is_about_person(memory: Memory) -> bool:
     )
 
 
-def of_older(count: int, newest: Sequence[Item]) -> Item:
-    """The tasks that nobody has touched for long: their number; named only where there is no newer work."""
+def of_older(count: int, newest: Sequence[Item], before_task: Sequence[Item], reader: Reader) -> Item:
+    """The tasks that nobody has touched for long: their number; `newest` are named where there is no newer work.
+
+    `before_task` is progress that was written before the task changed: its handles are told, and of the last day its
+    words: who writes the next steps first and the task then means the new one.
+    """
 
     def worded() -> tuple[str, ...]:
-        named = "; ".join(item.worded()[0].rstrip(".。") for item in newest[:OLDER_NAMED])
-        return (f"{count}.", f"{count}, the last: {named}.") if newest else (f"{count}.",)
+        if before_task:
+            named = before_task[:OLDER_NAMED]
+            more = f"; {count - len(named)} more" if count > len(named) else ""
+            texts = (_told_of(item) if reader.age(item.at) < 1 else item.handle for item in named)
+            return tuple(
+                dict.fromkeys(f"{'; '.join(part)}{more}." for part in ([i.handle for i in named], texts))
+            )
+        names = "; ".join(item.worded()[0].rstrip(".。") for item in newest[:OLDER_NAMED])
+        return (f"{count}.", f"{count}, the last: {names}.") if newest else (f"{count}.",)
 
-    return Item(Heading.OLDER, worded, 1.0, newest[0].at if newest else "", counted=False)
+    at = max((item.at for item in (*newest, *before_task)), default="")
+    return Item(Heading.OLDER, worded, 1.0, at, counted=False)
+
+
+def _told_of(item: Item) -> str:
+    return f"{item.worded()[-1].rstrip('.。')} ({item.handle})"
 
 
 def of_question(text: str, asked_at: str, reader: Reader) -> Item:

@@ -209,8 +209,8 @@ def test_the_progress_of_a_task_is_known_by_its_key(key: str) -> None:
 
 def test_old_tasks_are_counted_and_named_only_where_they_are_given() -> None:
     tasks = [item for n in range(5) for item in of_fact(fact("current.task", f"Task {n}", days=40), READER)]
-    assert of_older(8, []).worded() == ("8.",)
-    assert of_older(8, tasks).worded()[-1] == (
+    assert of_older(8, [], [], READER).worded() == ("8.",)
+    assert of_older(8, tasks, [], READER).worded()[-1] == (
         "8, the last: Task 0 (40 days ago); Task 1 (40 days ago); Task 2 (40 days ago)."
     )
 
