@@ -404,6 +404,7 @@ OF_OTHER_PROGRAMS = {
     "language/programs.py",
     "language/commands.py",
     "language/invocations.py",
+    "language/printed.py",
     "domain/chinese_rules.py",
     "domain/english_parts.py",
     "domain/english_rules.py",

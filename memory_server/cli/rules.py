@@ -87,14 +87,7 @@ def rules_command(
     `memory-server view`.
     """
     text = " ".join(words)
-    if (action in ("list", "log")) == bool(text):
-        raise click.UsageError(
-            "Name the rule, or say it in words." if not text else f"{action} takes no name."
-        )
-    if action in ("add", "confirm", "off", "on") and not output.asks():
-        raise click.UsageError(
-            "Only a person does this: on a terminal, or on a page of `memory-server view`."
-        )
+    _refuse_misuse(action, text)
     by = caller(settings)
     with opened(settings, makes=action == "add") as services:
         match action:
@@ -115,6 +108,18 @@ def rules_command(
                 rule = services.rules.switch(text, action == "off", by)
                 if not _answered(services, rule, by):
                     say_text(filled(_SWITCHED[rule.state], name=rule.name))
+
+
+def _refuse_misuse(action: str, text: str) -> None:
+    """Raise UsageError where an action has no name, or one too many, or no person acts."""
+    if (action in ("list", "log")) == bool(text):
+        raise click.UsageError(
+            "Name the rule, or say it in words." if not text else f"{action} takes no name."
+        )
+    if action in ("add", "confirm", "off", "on") and not output.asks():
+        raise click.UsageError(
+            "Only a person does this: on a terminal, or on a page of `memory-server view`."
+        )
 
 
 def _answered(services: "Services", rule: Rule, by: Caller) -> bool:

@@ -9,23 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from memory_server.language import invocations, programs, shell
-from memory_server.language.shell import MANY, UNKNOWN, Simple
+from memory_server.language import invocations, printed, programs, shell
+from memory_server.language.shell_words import MANY, UNKNOWN, Simple
 
 MOST = 200
 """Commands of a line that are looked at."""
 
 DEEPEST = 6
 """How often a line may run another line."""
-
-_BRANCH = frozenset(
-    [
-        ("git", "branch", "--show-current"),
-        ("git", "rev-parse", "--abbrev-ref", "HEAD"),
-        ("git", "symbolic-ref", "--short", "HEAD"),
-    ]
-)
-"""Commands that print the branch that is checked out."""
 
 _SCRIPT = re.compile(r"\.\w+$|artisan$|/")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*=")
@@ -88,22 +79,12 @@ class _Reader:
         if depth > DEEPEST:
             self.result.hidden = True
             return
-        reading = shell.read(text, {"HOME": "~", "PWD": ".", **variables}, self._output)
+        values = {"HOME": "~", "PWD": ".", **variables}
+        reading = shell.read(text, values, lambda ran: printed.output(ran, self.branch))
         if reading.broken or len(reading.commands) > MOST:
             self.result.code.append(text[: shell.MOST])
         for command in reading.commands[:MOST]:
             self._simple(command, depth)
-
-    def _output(self, commands: Sequence[Simple]) -> str | None:
-        """Return what a substitution gives, where it is known."""
-        if len(commands) != 1:
-            return None
-        words = tuple(commands[0].words)
-        if words in _BRANCH:
-            return self.branch
-        if words[:1] in (("which",), ("type",)) or words[:2] == ("command", "-v"):
-            return words[-1]
-        return "." if words == ("pwd",) else _printed(commands[0])
 
     def _simple(self, command: Simple, depth: int) -> None:
         words = command.words
@@ -139,7 +120,7 @@ class _Reader:
             self.result.hidden = self.result.hidden or bool(command.code)
         elif name in programs.OF_TEXT:
             inner = invocations.behind(words[1:], programs.Wrapper(programs.OF_TEXT[name], 1))
-            self.line(" ".join(inner) or _input(command) or "", {}, depth + 1)
+            self.line(" ".join(inner) or printed.read_by(command) or "", {}, depth + 1)
         elif name in programs.WITH_A_LINE:
             for flag, value in pairwise(words):
                 if flag in programs.WITH_A_LINE[name]:
@@ -147,7 +128,8 @@ class _Reader:
         elif name in programs.CODE:
             self._code(command, name, words, depth)
         elif name == "find":
-            self._find(command, words, depth)
+            for ran in invocations.executed(words):
+                self._run(Simple(env=command.env), ran, depth + 1)
         elif (body := self.files.get(words[0].removeprefix("./"))) is not None:
             self.line(body, {}, depth + 1)
         elif inner := invocations.wrapped(name, words):
@@ -190,11 +172,12 @@ class _Reader:
             return
         if name in programs.OF_IMAGES and (program := invocations.image(words, inner)):
             self._add(Simple(env=env), [program, *inner])
+        ran = Simple(env=env, runner=runner)
         if name in ("xargs", "parallel"):
-            self._run(Simple(env=env, runner=runner), [*inner, *_named(command.source), MANY], depth + 1)
+            inner = [*inner, *printed.named(command.source), MANY]
         else:
-            ran = Simple(env=env, source=command.source, text=command.text, runner=runner)
-            self._run(ran, inner, depth + 1)
+            ran.source, ran.text = command.source, command.text
+        self._run(ran, inner, depth + 1)
 
     def _eval(self, text: str, depth: int) -> None:
         """Read what `eval` runs. The output of a program is anything, unless it is known to set variables alone."""
@@ -221,10 +204,10 @@ class _Reader:
                 self._add(Simple(env=command.env), words[words.index(file) :])
                 self.line(self.files.get(file.removeprefix("./"), ""), {}, depth + 1)
             return
-        text = _input(command)
+        text = printed.read_by(command)
         if text is not None and not text.startswith(UNKNOWN):
             self.line(text, {}, depth + 1)
-        elif command.source is not None and _is_fetched(command.source):
+        elif command.source is not None and printed.is_fetched(command.source):
             self.result.hidden = True
 
     def _text(self, text: str, arguments: Sequence[str], depth: int) -> None:
@@ -253,17 +236,6 @@ class _Reader:
             self._add(command, words[script:])
             code.append(self.files.get(words[script].removeprefix("./"), ""))
 
-    def _find(self, command: Simple, words: list[str], depth: int) -> None:
-        named = [word for word in words[1:] if not word.startswith(("-", "(", "!"))][:1]
-        named += [value for flag, value in pairwise(words) if flag in ("-name", "-path", "-iname")]
-        for place, word in enumerate(words):
-            if word in ("-exec", "-execdir", "-ok", "-okdir"):
-                inner = words[place + 1 :]
-                end = next((index for index, part in enumerate(inner) if part in (";", "+")), len(inner))
-                if end:
-                    ran = [MANY if part == "{}" else part for part in inner[:end]]
-                    self._run(Simple(env=command.env), [*ran, *named], depth + 1)
-
     def _add(self, command: Simple, words: Sequence[str]) -> None:
         """Keep a command under all its names."""
         name, further = invocations.base(words[0]), list(words[1:])
@@ -274,19 +246,12 @@ class _Reader:
         flags, plain, leads = invocations.parts(name, further)
         if name in programs.OF_PROJECTS:
             plain += [part for word in plain for part in invocations.targets(word)]
-        plain += [text] if (text := _input(command)) and name not in programs.SHELLS else []
+        plain += [text] if (text := printed.read_by(command)) and name not in programs.SHELLS else []
         leads = plain if name in programs.NO_SUB_COMMANDS else leads
         writes = [*invocations.written(name, further, plain), *command.writes]
-        reads = [*command.reads]
-        if name.lower() in programs.READS:
-            reads += [invocations.sent(word) if name == "curl" else word for word in plain]
-        if name in programs.READS_WHOLE:
-            reads += [f"{word}/**" for word in plain]
+        reads = [*command.reads, *invocations.read(name, plain)]
         names = invocations.names(words[0])
-        for called, first in [
-            (names, ()),
-            *(((alias,), more) for alias, more in invocations.aliases(name, names)),
-        ]:
+        for called, first in ((names, ()), *invocations.aliases(name, names)):
             self.result.commands.append(
                 Invocation(
                     called,
@@ -329,44 +294,3 @@ class _Reader:
 
 def _once(values: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(values))
-
-
-def _input(command: Simple) -> str | None:
-    """Return what a command reads, where the line says that."""
-    if command.text is not None or command.source is None:
-        return command.text
-    return _printed(command.source)
-
-
-def _printed(command: Simple) -> str | None:
-    """Return what a command prints, where the line says it: of echo, printf, and cat with a here-document."""
-    if not command.words:
-        return None
-    name, words = invocations.base(command.words[0]), command.words[1:]
-    if name == "echo":
-        return " ".join(word for word in words if word not in ("-e", "-n", "-en", "-ne", "-E"))
-    if name == "printf" and words:
-        text = words[0].replace("\\n", "\n")
-        for word in words[1:]:
-            text = text.replace("%s", word, 1)
-        return text
-    return _input(command) if name in ("cat", "tee") and (command.text is not None or not words) else None
-
-
-def _is_fetched(command: Simple) -> bool:
-    """Return True if what a command prints comes from a program that fetches or decodes it."""
-    source: Simple | None = command
-    while source is not None and source.words:
-        if invocations.base(source.words[0]) in programs.FETCHES:
-            return True
-        source = source.source
-    return False
-
-
-def _named(command: Simple | None) -> list[str]:
-    """Return the words that a command names, which may come back from it."""
-    names: list[str] = []
-    while command is not None:
-        names += [word for word in command.words[1:] if not word.startswith("-")]
-        command = command.source
-    return names

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from memory_server.language import programs
-from memory_server.language.shell import MANY, UNKNOWN
+from memory_server.language.shell_words import MANY, UNKNOWN
 
 _VERSION = re.compile(r"(?<=[a-z])[\d.]+$")
 _LONG = re.compile(r"--?[A-Za-z][\w-]+=")
@@ -37,16 +37,16 @@ def names(word: str) -> tuple[str, ...]:
     return (name, *([name.split(".")[0]] if "." in name else []), versioned)
 
 
-def aliases(name: str, all_names: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
+def aliases(name: str, all_names: Sequence[str]) -> Iterator[tuple[tuple[str, ...], Sequence[str]]]:
     """Yield the other programs that a program stands for, each with the words that come first then."""
     for alias in all_names:
         if alias in programs.PROGRAMS:
             meant, *words = programs.PROGRAMS[alias]
-            yield meant, words
+            yield (meant,), words
     if name.startswith("git-"):
-        yield "git", [name[4:]]
+        yield ("git",), [name[4:]]
     for interpreter in _INTERPRETERS.get(name.rsplit(".", 1)[-1], ()):
-        yield interpreter, [name]
+        yield (interpreter,), [name]
 
 
 def parts(name: str, words: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
@@ -136,13 +136,25 @@ def image(words: Sequence[str], inner: Sequence[str]) -> str | None:
     return re.sub(r"[:@].*", "", words[len(words) - len(inner) - 1].rpartition("/")[2]) or None
 
 
+def executed(words: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the commands that `find` runs, with what it looks for behind them."""
+    named = [word for word in words[1:] if not word.startswith(("-", "(", "!"))][:1]
+    named += [value for flag, value in pairwise(words) if flag in ("-name", "-path", "-iname")]
+    for place, word in enumerate(words):
+        if word in ("-exec", "-execdir", "-ok", "-okdir"):
+            inner = words[place + 1 :]
+            end = next((index for index, part in enumerate(inner) if part in (";", "+")), len(inner))
+            if end:
+                yield [*(MANY if part == "{}" else part for part in inner[:end]), *named]
+
+
 def targets(word: str) -> list[str]:
     """Return the parts of a target: `core` and `publish` of `:core:publish`, `core/publish` or `core/+publish`."""
     parts = [part for part in re.split(r"[:/+]", word) if part]
     return parts if parts != [word] and len(parts) < 4 else []
 
 
-def sent(word: str) -> str:
+def _sent(word: str) -> str:
     """Return the file that an argument of curl sends: of `key=@file` the file."""
     return word.partition("@")[2] if re.match(r"(?:\w+=)?@", word) else word
 
@@ -164,6 +176,13 @@ def pushed(words: Sequence[str], branch: str | None) -> list[str]:
         more += ["--force"] if ref.startswith("+") else []
         more += ["--delete"] if ref.startswith(":") else []
     return more
+
+
+def read(name: str, plain: Sequence[str]) -> Sequence[str]:
+    """Return the files that a program reads or sends; `x/**` is all that lies in a folder."""
+    files = [_sent(word) if name == "curl" else word for word in plain]
+    whole = [f"{path}/**" for path in plain] if name in programs.READS_WHOLE else []
+    return [*(files if name.lower() in programs.READS else []), *whole]
 
 
 def written(name: str, words: Sequence[str], plain: Sequence[str]) -> Sequence[str]:

@@ -5,17 +5,10 @@ as the output of a program, is UNKNOWN.
 """
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from itertools import product
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-UNKNOWN = "\x1a"
-"""Stands in a word for text that is known only at run time; twice, alone, for any number of words."""
-
-MANY = UNKNOWN * 2
-
-DEEPEST = 12
-"""How deep substitutions may lie in one another."""
+from memory_server.language.shell_words import ASSIGNMENT, MANY, Broken, Output, Simple, WordReader
 
 MOST = 20_000
 """Characters of a line that are read."""
@@ -23,31 +16,6 @@ MOST = 20_000
 _KEYWORDS = frozenset("if then else elif fi while until do done ! { } coproc time".split())
 _SEPARATORS = ("&&", "||", ";;&", ";;", ";&", "|&", "&", ";", "|", "\n", "(", ")")
 _REDIRECT = re.compile(r"\d*(?:<<<|<<-?|>>|>\||<>|[<>]&|[<>])|&>>?")
-_NAME = re.compile(r"[A-Za-z_]\w*")
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=")
-_PARAMETER = re.compile(r"\$(?:([A-Za-z_]\w*)|([0-9@*#?$!-]))")
-_DEFAULT = re.compile(r"!?([A-Za-z_]\w*|[0-9@*])(?::?[-=](.*))?", re.DOTALL)
-_BRACES = re.compile(r"\{([^{}\s]*,[^{}\s]*)\}")
-_ESCAPES = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|([0-7]{1,3})|(.))", re.DOTALL)
-_CONTROL = {"n": "\n", "t": "\t", "r": "\r", "e": "\x1b", "a": "\a", "b": "\b"}
-
-
-@dataclass(slots=True)
-class Simple:
-    """A simple command. `source` is the command whose output it reads, `text` what it reads where the line says it.
-
-    `reads` and `writes` are the files to which it is redirected, `code` the commands of its process substitutions.
-    `runner` are the words that run it, such as `uv run`.
-    """
-
-    words: list[str] = field(default_factory=list)
-    env: list[str] = field(default_factory=list)
-    reads: list[str] = field(default_factory=list)
-    writes: list[str] = field(default_factory=list)
-    text: str | None = None
-    source: "Simple | None" = None
-    code: list["Simple"] = field(default_factory=list)
-    runner: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,39 +26,28 @@ class ShellReading:
     broken: bool = False
 
 
-Output = Callable[[list[Simple]], str | None]
-"""Gives what commands print, where that is known."""
-
-
-class _Broken(Exception):
-    pass
-
-
 def read(text: str, variables: Mapping[str, str], output: Output) -> ShellReading:
     """Read a line with these variables."""
     parser = _Parser(text[:MOST].replace("\\\n", ""), dict(variables), output, 0)
     try:
         parser.run("")
-    except (_Broken, RecursionError):
+    except (Broken, RecursionError):
         return ShellReading(tuple(parser.done), broken=True)
     return ShellReading(tuple(parser.done), broken=len(text) > MOST)
 
 
-class _Parser:
-    """Walks over a text once. `done` are the commands that were read, those of substitutions too."""
+class _Parser(WordReader):
+    """Reads the commands of a text."""
 
     def __init__(self, text: str, variables: dict[str, str], output: Output, depth: int) -> None:
-        self.text, self.at, self.variables, self.output, self.depth = text, 0, variables, output, depth
-        self.done: list[Simple] = []
+        super().__init__(text, variables, output, depth)
         self._bodies: list[tuple[Simple, str, bool, bool]] = []
-        if depth > DEEPEST:
-            raise _Broken
 
     def run(self, until: str) -> None:
         """Read commands up to an unquoted sign, or to the end."""
         command, pipe = Simple(), False
         while True:
-            self._blank()
+            self.blank()
             sign = next((sign for sign in _SEPARATORS if self.text.startswith(sign, self.at)), "")
             redirect = _REDIRECT.match(self.text, self.at)
             if redirect and not self.text.startswith(("<(", ">("), self.at):
@@ -98,7 +55,7 @@ class _Parser:
             elif self.at >= len(self.text):
                 self._end(command, pipe)
                 if until:
-                    raise _Broken
+                    raise Broken
                 return
             elif sign == ")" and until != ")":
                 self.at += 1  # the pattern of a `case`, or the brackets of a function
@@ -111,21 +68,17 @@ class _Parser:
                 self._end(command, pipe)
                 self.at += len(sign)
                 if self.text.startswith("((", self.at - 1) and sign == "(":
-                    self._skip_arithmetic()
+                    self.take_until("))", self.at)
                 elif sign == "(" and command.words:  # of a function
-                    self._blank()
+                    self.blank()
                 elif sign == "(":
-                    self._group()
+                    self.run(")")  # a subshell, whose output the next command may read
                 pipe = sign in ("|", "|&")
                 if sign == "\n":
                     self._read_bodies()
                 command = Simple()
             else:
                 self._word_of(command)
-
-    def _group(self) -> None:
-        """Read a subshell, whose output the next command may read."""
-        self.run(")")
 
     def _end(self, command: Simple, pipe: bool) -> None:
         if pipe and self.done:
@@ -137,27 +90,14 @@ class _Parser:
                 name, _, value = assignment.partition("=")
                 self.variables[name] = value
 
-    def _blank(self) -> None:
-        while self.at < len(self.text):
-            sign = self.text[self.at]
-            if sign == "#" and (self.at == 0 or self.text[self.at - 1] in " \t\n;&|("):
-                end = self.text.find("\n", self.at)
-                self.at = len(self.text) if end < 0 else end
-            elif sign in " \t\r":
-                self.at += 1
-            else:
-                return
-
     def _word_of(self, command: Simple) -> None:
         """Read a word into a command; a keyword before it is no word of it."""
         begin = self.at
-        words = self._word(command)
+        words = self.word(command)
         raw = self.text[begin : self.at]
         if command.words:
             command.words += words
-            if raw == "]]":
-                return
-        elif _ASSIGNMENT.match(raw) and words:
+        elif ASSIGNMENT.match(raw) and words:
             assigned = words[0] if len(words) == 1 else " ".join(words)
             command.env.append(assigned.replace("+=", "=", 1))
         elif raw == "for" or raw == "select":
@@ -165,8 +105,8 @@ class _Parser:
         elif raw == "case":
             self._case()
         elif raw == "function":
-            self._blank()
-            self._word(command)
+            self.blank()
+            self.word(command)
         elif raw == "[[":
             self._test(command)
         elif raw not in _KEYWORDS:
@@ -174,54 +114,45 @@ class _Parser:
 
     def _for(self) -> None:
         """Read `for NAME in WORDS`: in the loop the name stands for all the words."""
-        self._blank()
-        name = "".join(self._word(Simple()))
-        self._blank()
+        self.blank()
+        name = "".join(self.word(Simple()))
+        self.blank()
         values: list[str] = [MANY]
         if self.text.startswith("in", self.at):
             self.at, values = self.at + 2, []
-            self._blank()
+            self.blank()
             while self.at < len(self.text) and self.text[self.at] not in ";\n":
-                values += self._word(Simple())
-                self._blank()
+                begin = self.at
+                values += self.word(Simple())
+                self.blank()
+                if self.at == begin:  # a sign that no word begins with, such as `<`
+                    raise Broken
         self.variables[name] = " ".join(values)
 
     def _case(self) -> None:
-        self._blank()
-        self._word(Simple())
-        self._blank()
+        self.blank()
+        self.word(Simple())
+        self.blank()
         if self.text.startswith("in", self.at):
             self.at += 2
 
     def _test(self, command: Simple) -> None:
         """Skip a condition, in which signs of the shell have another meaning."""
-        end = self.text.find("]]", self.at)
-        if end < 0:
-            raise _Broken
-        inner = _Parser(
-            re.sub(r"[<>&|;()]", " ", self.text[self.at : end]), self.variables, self.output, self.depth + 1
-        )
+        inner = self.inner(re.sub(r"[<>&|;()]", " ", self.take_until("]]", self.at)))
         inner.run("")
         command.words += ["[[", *(word for condition in inner.done for word in condition.words)]
-        self.at = end + 2
-
-    def _skip_arithmetic(self) -> None:
-        end = self.text.find("))", self.at)
-        if end < 0:
-            raise _Broken
-        self.at = end + 2
 
     def _redirect(self, command: Simple, match: re.Match[str]) -> None:
         sign = match.group().lstrip("0123456789")
         self.at = match.end()
-        self._blank()
+        self.blank()
         if sign in ("<<", "<<-"):
             begin = self.at
-            mark = "".join(self._word(Simple()))
+            mark = "".join(self.word(Simple()))
             quoted = any(sign in "'\"\\" for sign in self.text[begin : self.at])
             self._bodies.append((command, mark, quoted, sign == "<<-"))
             return
-        target = " ".join(self._word(command))
+        target = " ".join(self.word(command))
         if sign == "<<<":
             command.text = target
         elif sign in ("<", "<>"):
@@ -242,210 +173,5 @@ class _Parser:
                     break
                 lines.append(line)
             body = "\n".join(lines)
-            command.text = body if quoted else self._expanded(body)
+            command.text = body if quoted else self.expanded(body)
         self._bodies = []
-
-    def _expanded(self, text: str) -> str:
-        """Return a text with its substitutions, as between double quotation marks."""
-        inner = _Parser(text + '"', self.variables, self.output, self.depth + 1)
-        pieces: list[tuple[str, bool]] = []
-        try:
-            inner._double(pieces, ends=False)
-        except _Broken:
-            return text
-        self.done += inner.done
-        return "".join(piece for piece, _ in pieces)
-
-    # ---- words
-
-    def _word(self, command: Simple) -> list[str]:
-        """Read a word: several, where an expansion without quotes has blanks or braces, none where it is empty."""
-        pieces: list[tuple[str, bool]] = []
-        while self.at < len(self.text):
-            sign = self.text[self.at]
-            if sign in " \t\r\n;|&" or (sign in "()" and not self._is_array(pieces)):
-                break
-            if sign in "<>":
-                if self.text.startswith("(", self.at + 1) and not pieces:
-                    self.at += 2
-                    command.code += self._nested(")")
-                    pieces.append((UNKNOWN, True))
-                    continue
-                break
-            self._piece(pieces)
-        return _split(pieces)
-
-    def _is_array(self, pieces: list[tuple[str, bool]]) -> bool:
-        """Return True at the brackets of an array, such as `x=(a b)`; they are read into the word."""
-        if (
-            self.text[self.at] != "("
-            or not pieces
-            or not _ASSIGNMENT.fullmatch("".join(piece for piece, _ in pieces))
-        ):
-            return False
-        self.at += 1
-        inner: list[str] = []
-        while self.at < len(self.text) and self.text[self.at] != ")":
-            before = self.at
-            self._blank()
-            inner += self._word(Simple())
-            if self.at == before:
-                self.at += 1
-        pieces.append((" ".join(inner), True))
-        self.text = f"{self.text[: self.at + 1]} {self.text[self.at + 1 :]}"
-        self.at += 1
-        return True
-
-    def _piece(self, pieces: list[tuple[str, bool]]) -> None:
-        sign = self.text[self.at]
-        if sign == "\\":
-            pieces.append((self.text[self.at + 1 : self.at + 2], True))
-            self.at += 2
-        elif sign == "'":
-            end = self.text.find("'", self.at + 1)
-            if end < 0:
-                raise _Broken
-            pieces.append((self.text[self.at + 1 : end], True))
-            self.at = end + 1
-        elif sign == '"':
-            self.at += 1
-            self._double(pieces)
-        elif sign in "$`":
-            self._substitution(pieces, quoted=False)
-        elif sign == " ":
-            self.at += 1
-        else:
-            pieces.append((sign, False))
-            self.at += 1
-
-    def _double(self, pieces: list[tuple[str, bool]], *, ends: bool = True) -> None:
-        """Read what stands between double quotation marks; without `ends`, to the end of the text."""
-        pieces.append(("", True))
-        while self.at < len(self.text):
-            sign = self.text[self.at]
-            if sign == '"' and (ends or self.at == len(self.text) - 1):
-                self.at += 1
-                return
-            if sign == "\\" and self.text[self.at + 1 : self.at + 2] in ("$", "`", '"', "\\"):
-                pieces.append((self.text[self.at + 1], True))
-                self.at += 2
-            elif sign in "$`":
-                self._substitution(pieces, quoted=True)
-            else:
-                pieces.append((sign, True))
-                self.at += 1
-        raise _Broken
-
-    def _substitution(self, pieces: list[tuple[str, bool]], *, quoted: bool) -> None:
-        begin = self.text[self.at : self.at + 3]
-        if begin.startswith("$'") and not quoted:
-            match = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL).match(self.text, self.at)
-            if match is None:
-                raise _Broken
-            pieces.append((_ESCAPES.sub(_unescaped, match.group(1)), True))
-            self.at = match.end()
-        elif begin.startswith('$"') and not quoted:
-            self.at += 1
-        elif begin == "$((":
-            end = self.text.find("))", self.at)
-            if end < 0:
-                raise _Broken
-            pieces.append((UNKNOWN, True))
-            self.at = end + 2
-        elif begin.startswith("$("):
-            self.at += 2
-            self._output(pieces, self._nested(")"), quoted)
-        elif begin.startswith("`"):
-            match = re.compile(r"`((?:[^`\\]|\\.)*)`", re.DOTALL).match(self.text, self.at)
-            if match is None:
-                raise _Broken
-            inner = _Parser(
-                re.sub(r"\\([`\\$])", r"\1", match.group(1)), self.variables, self.output, self.depth + 1
-            )
-            inner.run("")
-            self.done += inner.done
-            self.at = match.end()
-            self._output(pieces, inner.done, quoted)
-        elif begin.startswith("${"):
-            self._parameter(pieces, quoted)
-        elif match := _PARAMETER.match(self.text, self.at):
-            self.at = match.end()
-            pieces.append((self._value(match.group(1) or match.group(2), None, quoted), quoted))
-        else:
-            pieces.append(("$", True))
-            self.at += 1
-
-    def _nested(self, until: str) -> list[Simple]:
-        """Read the commands of a substitution."""
-        inner = _Parser(self.text, dict(self.variables), self.output, self.depth + 1)
-        inner.at = self.at
-        inner.run(until)
-        self.text, self.at = inner.text, inner.at
-        self.done += inner.done
-        return inner.done
-
-    def _output(self, pieces: list[tuple[str, bool]], commands: list[Simple], quoted: bool) -> None:
-        printed = self.output(commands)
-        pieces.append((printed if printed is not None else UNKNOWN if quoted else MANY, quoted))
-
-    def _parameter(self, pieces: list[tuple[str, bool]], quoted: bool) -> None:
-        depth, end = 0, self.at + 1
-        while end < len(self.text):
-            depth += (self.text[end] == "{") - (self.text[end] == "}")
-            if depth == 0:
-                break
-            end += 1
-        else:
-            raise _Broken
-        match = _DEFAULT.fullmatch(self.text[self.at + 2 : end])
-        self.at = end + 1
-        if match is None:  # something is cut or replaced
-            pieces.append((UNKNOWN, quoted))
-            return
-        default = None if match.group(2) is None else self._expanded(match.group(2))
-        pieces.append((self._value(match.group(1), default, quoted), quoted))
-
-    def _value(self, name: str, default: str | None, quoted: bool) -> str:
-        if self.variables.get(name):
-            return self.variables[name]
-        if default is not None:
-            return default
-        return UNKNOWN if quoted and name not in "@*" else MANY
-
-
-def _split(pieces: list[tuple[str, bool]]) -> list[str]:
-    """Return the words of the pieces, each with whether it stands in quotation marks."""
-    if not pieces:
-        return []
-    if not any(quoted for _, quoted in pieces) and "{" in (text := "".join(piece for piece, _ in pieces)):
-        return _braced(text)
-    words, is_word = [""], False
-    for text, quoted in pieces:
-        if quoted or not re.search(r"\s", text):
-            words[-1] += text
-            is_word = is_word or quoted or text != ""
-            continue
-        first, *further = re.split(r"\s+", text)
-        words[-1] += first
-        words += further
-    several = len(words) > 1
-    return [word for word in words if word] if several else words if is_word else []
-
-
-def _braced(text: str) -> list[str]:
-    match = _BRACES.search(text)
-    if match is None:
-        return [text]
-    options = match.group(1).split(",")[:32]
-    return [
-        word
-        for option, tail in product(options, [text[match.end() :]])
-        for word in _braced(text[: match.start()] + option + tail)
-    ][:64]
-
-
-def _unescaped(match: re.Match[str]) -> str:
-    if match.group(4) is not None:
-        return _CONTROL.get(match.group(4), match.group(4))
-    digits = match.group(1) or match.group(2)
-    return chr(int(digits, 16) if digits else int(match.group(3), 8))
