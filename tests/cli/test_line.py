@@ -153,7 +153,7 @@ def test_a_wrong_flag_names_the_nearest(terminal: Terminal) -> None:
         ("list --since someday", "--since: 'someday' is not a date. Write 2026-03-14"),
         ("fact k 1 --ttl soon", "--ttl: 'soon' is no length of time. Write seconds, or 90 minutes"),
         ("stats --calls --project shop", "--calls counts the calls of all projects together"),
-        ("undo x9", "CHANGE: 'x9' is not the number of a change."),
+        ("undo z9", "CHANGE: 'z9' is not the number of a change."),
         ("fact", "KEY is missing."),
         ("add x --importance 11", "--importance: '11' is not a number from 1 to 10."),
         ("export --format xml", "--format: 'xml' is unknown. There are: jsonl, markdown."),
