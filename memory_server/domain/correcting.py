@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 
 from memory_server.domain.learning import words
+from memory_server.language.text import has_han
 
 SUBJECT = 0.6
 """Share of the words of a statement, its values left out, that the corrected text has."""
@@ -45,11 +46,12 @@ def values(text: str) -> dict[str, str]:
     return kinds
 
 
-def corrected(statement: str, text: str, turn: str) -> str | None:
+def corrected(statement: str, text: str, turn: str, *, shown: bool = False) -> str | None:
     """Return the value of a text that a statement corrects; None where it corrects none.
 
     They speak of the same thing where the text has the words of the statement; or, where that has none besides its
-    values, where the `turn` before it holds the value.
+    values, where the `turn` before it holds the value. Of a text in another language that was `shown`, it is enough
+    that the statement denies the value.
     """
     new, old = values(statement), values(text)
     fresh = {value: kind for value, kind in new.items() if value not in text.casefold()}
@@ -58,6 +60,8 @@ def corrected(statement: str, text: str, turn: str) -> str | None:
     ]
     if not fresh or len(replaced) != 1:
         return None
+    if shown and replaced[0] in new and has_han(statement) != has_han(text):
+        return replaced[0]
     subject = words(statement) - set(fresh) - set(replaced)
     if not subject:
         return replaced[0] if replaced[0] in values(turn) else None

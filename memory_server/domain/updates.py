@@ -191,8 +191,15 @@ def probability(pair: TextPair) -> float:
     if pair.model != "words" and pair.vectors is not None:
         old, new = pair.vectors
         total += float(np.dot(_weights(pair.model, "old"), old) + np.dot(_weights(pair.model, "new"), new))
-    likely = LIKELY if features["contradicted"] >= CONTRADICTED else 0.0
+    likely = LIKELY if features["contradicted"] >= CONTRADICTED or _names_both_values(pair) else 0.0
     return max(1 / (1 + exp(-total)), likely)
+
+
+def _names_both_values(pair: TextPair) -> bool:
+    """True if a text tells of a change, and names the numbers of one in another language and a new one: 30, no longer
+    14."""
+    old, new = pair.old.numbers, pair.new.numbers
+    return pair.across and bool(old) and old < new and pair.new.cues.change > pair.old.cues.change
 
 
 def _begins_otherwise(pair: TextPair) -> bool:

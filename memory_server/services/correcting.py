@@ -46,8 +46,11 @@ class CorrectingService:
             caller = projects.known(tx, caller)
             last = tx.hook_captures.last(Captured.SHORT_TERM, session)
             turn = (last.text or "") if last else ""
-            for memories, facts in (_shown(tx, session, caller), _sharing(tx, statements, caller)):
-                hits = list(_corrections(tx, statements, turn, memories, facts))
+            for shown, (memories, facts) in (
+                (True, _shown(tx, session, caller)),
+                (False, _sharing(tx, statements, caller)),
+            ):
+                hits = list(_corrections(tx, statements, turn, memories, facts, shown))
                 if hits:
                     return hits[0] if len(hits) == 1 else None
         return None
@@ -76,15 +79,15 @@ def _sharing(tx: Tx, statements: Sequence[str], caller: Caller) -> tuple[set[int
 
 
 def _corrections(
-    tx: Tx, statements: Sequence[str], turn: str, memories: set[int], facts: set[int]
+    tx: Tx, statements: Sequence[str], turn: str, memories: set[int], facts: set[int], shown: bool
 ) -> Iterator[Correction]:
     for memory in tx.memories.select([MemoryId(id) for id in sorted(memories)]):
         for statement in statements:
-            if value := corrected(statement, memory.content, turn):
+            if value := corrected(statement, memory.content, turn, shown=shown):
                 yield Correction(f"m{memory.id}", False, value)
                 break
     for fact in tx.facts.select(sorted(facts)):
         for statement in statements:
-            if value := corrected(statement, fact_text.of(fact.key, fact.value), turn):
+            if value := corrected(statement, fact_text.of(fact.key, fact.value), turn, shown=shown):
                 yield Correction(fact.key, True, value)
                 break

@@ -96,3 +96,11 @@ async def test_five_hundred_prompts_that_correct_nothing_are_silent(stored: Hook
     database.close()
     assert len(prompts) >= 500
     assert alarms == []
+
+
+async def test_a_note_in_another_language_is_corrected_once_the_session_was_shown_it(stored: Hooks) -> None:
+    prompt = "no, the deposit is 25 % of the rent, not 20 %"
+    assert heard(stored, prompt) == ""
+    assert "押金" in stored("UserPromptSubmit", prompt="押金是房租的多少？").out
+    assert "m6 (20). Call memory_update" in heard(stored, prompt)
+    assert heard(stored, "no, the deposit is 25 % of the rent, not 30 %") == ""

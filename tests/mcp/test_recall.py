@@ -184,6 +184,19 @@ async def test_what_may_replace_a_hit_is_told_before_it_though_it_answers_less_w
         assert refs(await call(client, "recall", query=QUESTION))[0] == "m1"
 
 
+@pytest.mark.parametrize(
+    ("new", "replaced"), [("购物车现在保存 30 天，不再是 14 天。", [1]), ("购物车里有 14 件商品。", None)]
+)
+async def test_a_change_that_names_the_old_number_is_guessed_in_another_language(
+    server: Servers, new: str, replaced: list[int] | None
+) -> None:
+    async with server("--embedder", "bundled", "--project", "home") as client:
+        await call(client, "memory_search", query="the shop")
+        await call(client, "memory_store", content="The cart lives 14 days.", type="learning")
+        stored = await call(client, "memory_store", content=new, type="learning")
+        assert stored.get("maybe_supersedes") == replaced
+
+
 async def test_an_old_value_is_not_told_where_what_may_replace_it_does_not_fit(server: Servers) -> None:
     async with server("--embedder", "bundled", "--project", "home") as client:
         await call(client, "memory_search", query="the shop")
