@@ -106,12 +106,8 @@ def _stands(place: Where) -> bool:
             return False
         with Glance(place, stores.clock).read() as tx:
             return tx.rules.are_confirmed()
-    with deadline.within(OF_A_LOOK):
-        database = _database(place)
-        with database.read() as tx:
-            stands = tx.rules.are_confirmed()
-        database.close()
-    return stands
+    with deadline.within(OF_A_LOOK), contextlib.closing(_database(place)) as database, database.read() as tx:
+        return tx.rules.are_confirmed()
 
 
 def answered(
@@ -159,11 +155,9 @@ def _decided(client: str | None, ruling: Ruling, sent: str) -> str:
 
 def _say(event: Event, settings: HookSettings) -> str:
     """Say it without an engine: nothing before a prompt, which needs an embedder and JavaScript."""
-    database = _database(settings.db)
-    database.files.refuse_empty()
-    text = said(event, settings, database, None)
-    database.close()
-    return text
+    with contextlib.closing(_database(settings.db)) as database:
+        database.files.refuse_empty()
+        return said(event, settings, database, None)
 
 
 def _database(place: Where) -> Database:
