@@ -42,31 +42,42 @@ ERAS = ("legacy", "2026-07-28")
 PATIENCE = 20.0
 """Seconds until a condition that should soon be true counts as never true."""
 
+LONGEST_PAUSE = 0.05
+"""Seconds between two looks whether it is true, at most."""
+
 LONGEST = (
+    "test_torture.py",
     "web/test_pages.py",
+    "exchange/test_copy.py",
+    "exchange/test_move.py",
+    "services/test_graph.py",
+    "web/test_changing.py",
+    "test_docs.py",
+    "http/test_readers.py",
+    "hook/test_prompt.py",
+    "rights/test_matrix.py",
+    "test_demo.py",
     "test_processes.py",
+    "engine/test_engine.py",
+    "engine/test_process.py",
+    "exchange/test_again.py",
+    "engine/test_terminal.py",
+    "engine/test_rules.py",
+    "exchange/test_rules.py",
     "mcp/test_early.py",
     "services/test_retrieval.py",
-    "hook/test_socket.py",
     "services/test_endpoint.py",
     "services/test_short_term.py",
-    "test_demo.py",
     "triggers/test_hostile_more.py",
-    "hook/test_prompt.py",
     "embedding/test_contract.py",
-    "exchange/test_copy.py",
     "triggers/test_hostile.py",
-    "test_docs.py",
     "sqlite/test_upgrade.py",
     "embedding/test_openai.py",
     "http/test_leaks.py",
-    "test_torture.py",
     "storage/test_replay.py",
-    "services/test_graph.py",
     "hook/test_keeping.py",
     "hook/test_learning.py",
     "services/test_hanging_triggers.py",
-    "web/test_changing.py",
     "http/test_rights.py",
     "exchange/test_commands.py",
     "bench/test_run.py",
@@ -258,21 +269,24 @@ def rounds(number: int) -> int:
 
 
 def until(condition: Callable[[], object], what: str, seconds: float = PATIENCE) -> None:
-    """Wait until `condition()` is true; fail, naming `what`, when it never is."""
-    deadline = time.monotonic() + seconds
+    """Wait until `condition()` is true; fail, naming `what`, when it never is. It looks ever less often: what it waits
+    for needs the processor more."""
+    deadline, pause = time.monotonic() + seconds, 0.005
     while not condition():
         if time.monotonic() > deadline:
             pytest.fail(f"waited {seconds} seconds in vain until {what}")
-        time.sleep(0.005)
+        time.sleep(pause)
+        pause = min(1.5 * pause, LONGEST_PAUSE)
 
 
 async def eventually(condition: Callable[[], Any], what: str, seconds: float = PATIENCE) -> None:
     """`until` for a condition that is awaited."""
-    deadline = time.monotonic() + seconds
+    deadline, pause = time.monotonic() + seconds, 0.02
     while not await condition():
         if time.monotonic() > deadline:
             pytest.fail(f"waited {seconds} seconds in vain until {what}")
-        await anyio.sleep(0.02)
+        await anyio.sleep(pause)
+        pause = min(1.5 * pause, LONGEST_PAUSE)
 
 
 @contextmanager

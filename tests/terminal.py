@@ -14,7 +14,7 @@ def typed(*arguments: str, env: Mapping[str, str], folder: Path) -> tuple[str, i
     master, slave = pty.openpty()
     try:
         done = subprocess.run(
-            warm.cold(*arguments), env={**env, "COLUMNS": "200"}, cwd=folder,
+            warm.program(*arguments), env={**env, "COLUMNS": "200"}, cwd=folder,
             stdin=slave, stdout=slave, stderr=slave, timeout=60, check=False,
         )  # fmt: skip
         os.close(slave)

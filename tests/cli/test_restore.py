@@ -14,6 +14,7 @@ from memory_server.call import deadline
 from memory_server.errors import Unavailable
 from memory_server.services import restoring
 from memory_server.sqlite.database import Database
+from tests import warm
 from tests.cli.conftest import Terminal
 from tests.conftest import Clock, Holder, SmallDisk, Sqlite, damage, lay_empty_file
 
@@ -120,9 +121,7 @@ def test_a_restore_that_is_killed_at_any_step_leaves_a_whole_file_at_the_path(
         target.write_bytes(before)
         if undoes:
             target.with_name("memory.db-journal").write_bytes(undoes)
-        done = subprocess.run(
-            [sys.executable, "-c", RESTORES, str(backup), str(target), str(kills)], check=False
-        )
+        done = subprocess.run(warm.text(RESTORES, str(backup), str(target), str(kills)), check=False)
         content = sqlite(target, CONTENT)
         ends.add(content)
         assert damage(target) == []

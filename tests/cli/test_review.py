@@ -26,7 +26,7 @@ def typed(terminal: Terminal, *arguments: str) -> int:
     master, slave = pty.openpty()
     try:
         done = subprocess.run(
-            warm.cold(*arguments, "--db", terminal.servers.given, "--embedder", "hashing"),
+            warm.program(*arguments, "--db", terminal.servers.given, "--embedder", "hashing"),
             env={**os.environ, **terminal.servers.env}, cwd=terminal.folder, stdin=slave, stdout=slave, stderr=slave,
             timeout=60, check=False,
         )  # fmt: skip

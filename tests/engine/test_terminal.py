@@ -15,6 +15,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from memory_server.front import place, running
 from tests import warm
 from tests.conftest import Holder, Servers, call, until
 from tests.engine.conftest import engines, folder, served
@@ -278,16 +279,25 @@ async def test_a_question_asks_the_engine_of_a_window_with_other_settings_and_a_
         assert len(engines(server)) == 2
 
 
-def test_of_an_engine_that_ends_while_it_stores_is_said_that_it_cannot_be_told(server: Servers) -> None:
+def test_of_an_engine_that_ends_while_it_stores_is_said_that_it_cannot_be_told(
+    server: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(place, "runtime_folder", lambda: server.env["XDG_RUNTIME_DIR"])
+
+    def has_clients(number: int) -> bool:
+        return [engine.clients for engine in running.of(server.db)] == [number]
+
     run(server, "search", "lamp")
     (engine,) = engines(server)
+    until(lambda: has_clients(0), "the search has gone")
     with Holder(server.db, "UPDATE memories SET content = content"):
         process = subprocess.Popen(
             command(server, "add", "The lamp is lit"), env={**os.environ, **server.env},
             stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
+        until(lambda: has_clients(1), "the engine has the command")
         with pytest.raises(subprocess.TimeoutExpired):
-            process.communicate(timeout=2)
+            process.communicate(timeout=1)
         os.kill(engine, signal.SIGKILL)
         _, complaint = process.communicate(timeout=60)
     assert "Check whether it is stored" in complaint

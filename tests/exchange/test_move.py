@@ -4,7 +4,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,6 +32,7 @@ from memory_server.storage.columns import TABLES
 from memory_server.stores import clock
 from memory_server.transfer import moving
 from memory_server.where import Postgres
+from tests import warm
 from tests.conftest import ROOT, rounds, until
 from tests.exchange.conftest import Run
 from tests.postgres_server import new_database
@@ -179,7 +179,7 @@ def test_a_move_that_is_killed_at_any_step_goes_on_and_loses_nothing(
 ) -> None:
     with servers(source) as running:
         killed = subprocess.run(
-            [sys.executable, "-c", KILLED_AT, "copy", "--move", source.given, target.given],
+            warm.text(KILLED_AT, "copy", "--move", source.given, target.given),
             env={**os.environ, **user_folders, "PYTHONPATH": str(ROOT), "STEP": step},
             cwd=tmp_path, capture_output=True, check=False, timeout=120,
         )  # fmt: skip

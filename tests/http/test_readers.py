@@ -43,12 +43,13 @@ ASKED: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.fixture
 def serve(server: Servers) -> Serve:
-    """`with serve(3) as http`: a server that may have so many readers, in a process whose children can be seen."""
+    """`with serve(3) as http`: a server that may have so many readers, in a process whose children can be seen if it
+    may have some."""
 
     @contextmanager
     def run(workers: int, *arguments: str) -> Iterator[Http]:
         flags = ("--workers", str(workers), "--http-rate", "1000000", *arguments)
-        with started(server, *flags, program=warm.cold) as http:
+        with started(server, *flags, program=warm.cold if workers > 1 else warm.program) as http:
             yield http
 
     return run

@@ -32,6 +32,13 @@ def program(*arguments: str) -> list[str]:
     return _started().program(*arguments) if hasattr(os, "fork") else cold(*arguments)
 
 
+def text(python: str, *arguments: str) -> list[str]:
+    """The command line of `python -c`, in a fork that has imported the program where the system can fork."""
+    if hasattr(os, "fork"):
+        return program(f"-c {python}", *arguments)
+    return [sys.executable, "-c", python, *arguments]
+
+
 def engines() -> dict[str, str]:
     """Variables of a front whose engine starts warm, where the system can show its command line."""
     if sys.platform != "linux":

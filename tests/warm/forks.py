@@ -31,6 +31,10 @@ LATE = (
 """What libraries import only when they are used."""
 
 
+TEXT = "-c "
+"""The beginning of an argument that is a text of Python to run in the place of the program."""
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What to run, and for whom."""
@@ -44,6 +48,11 @@ class Asked:
     def is_engine(self) -> bool:
         """True for an engine, which outlives the process that asks for it."""
         return self.arguments[:2] == ["engine", "run"]
+
+    @property
+    def is_text(self) -> bool:
+        """True if it is not the program that runs, but a text of Python."""
+        return bool(self.arguments) and self.arguments[0].startswith(TEXT)
 
 
 def import_all() -> None:
@@ -180,6 +189,11 @@ def leave(code: int) -> NoReturn:
     os._exit(code)
 
 
+def run_text(text: str) -> int:
+    exec(text, {"__name__": "__main__"})
+    return 0
+
+
 def run(path: str, prepare: Callable[[dict[str, str]], object] = lambda _: None) -> NoReturn:
     """Answer at the socket for ever; in each fork `prepare` gets its environment before the program begins."""
     import_all()
@@ -188,10 +202,11 @@ def run(path: str, prepare: Callable[[dict[str, str]], object] = lambda _: None)
     gc.freeze()
     asked = forks(path)
     become(asked)
+    text = asked.arguments.pop(0).removeprefix(TEXT) if asked.is_text else None
     sys.argv = [str(program.__file__), *asked.arguments]
     prepare(asked.environment)
     try:
-        code = program.main()
+        code = program.main() if text is None else run_text(text)
     except SystemExit as ending:
         if not isinstance(ending.code, int | None):
             raise
