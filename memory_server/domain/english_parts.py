@@ -54,7 +54,7 @@ NO_ADVICE: Final = closed_list(
 )
 NO_REASON: Final = closed_list(rf"""
     \b(?:{FORBID_WORDS}|unless|except|besides|only|but|if|when|while|until|before|after|other|also|too|same|likewise|may|can
-    |allowed|fine|okay?|goes|appl(?:y|ies)|counts?|holds?\s(?:for|true)|includ\w*|means?|ask|rather|neither|nor)\b
+    |allowed|fine|okay?|goes|appl(?:y|ies)|counts?|holds?\s(?:for|true)|includ\w*|means?|ask|rather|neither|and|or|nor)\b
     |{PIECE}|(?<!\S)[\w~@*-]*[./*]\w|\w/(?!\S)
 """)
 

@@ -20,6 +20,8 @@ _FILE: Final = closed_list(rf"""
     ({PIECE}|[\w@.*~/+-]*[\w@*~/+-])(?:\s(files?|folders?|directory|directories))?{END}
 """)
 _NAMED_FILE: Final = lazy(r"[A-Z]\w*file|README|LICENSE|CHANGELOG", re.ASCII)
+_SEVERAL: Final = lazy(r"\w\.\w+/[^/]*\.\w")
+"""`a.txt/b.txt`: one or two."""
 _ENDING: Final = lazy(r"\.\w+", re.ASCII)
 _CALLED: Final = closed_list(r"(?:(?:the|any|an?|every|each|our|my|command|script|program|tool)\s)*")
 _BEHIND: Final = closed_list(
@@ -47,7 +49,10 @@ def branch(text: str, at: int, pieces: list[str], *, force: bool) -> Thing:
         return (), at
     called, name, behind = match.groups()
     shown = stated.shown(name, pieces)
-    names = stated.branches(shown, is_marked=bool(called or behind or shown != name or "/" in name))
+    first, *further = shown.split("/")
+    if further and shown == name and stated.branches(first, is_marked=False):
+        return (), at  # `main/dev`: one or two
+    names = stated.branches(shown, is_marked=bool(called or behind or shown != name or further))
     return stated.pushes(names, force=force) if names else (), match.end()
 
 
@@ -59,6 +64,8 @@ def file(text: str, at: int, pieces: list[str], does: Does) -> Thing:
     called, name, behind = match.groups()
     shown = stated.shown(name, pieces)
     path = stated.file(shown, is_marked=shown != name or _NAMED_FILE.fullmatch(name) is not None)
+    if path == name and _SEVERAL.search(path):
+        return (), at
     if path and behind == "files" and _ENDING.fullmatch(path):
         return tuple((does, pattern) for pattern in (path, f"*{path}", f"{path}.*")), match.end()
     if path and path[-1] not in "/*" and (called or (behind or "file").startswith(("fold", "dir"))):
