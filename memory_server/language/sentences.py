@@ -26,6 +26,9 @@ _STOPS = (".", "!", "?", "。", "！", "？", "…")
 _NEAR = 0.6
 """A clause that ends before this share of the tokens is too short: the text is cut at a word, later."""
 
+_SPARED = 6.0
+"""Tokens, some 25 letters or 9 characters of Chinese: a text or a clause that is longer by fewer is not cut."""
+
 _PER_TOKEN = 12
 """Characters: no token of prose is longer on average, so more of a text need not be looked at."""
 
@@ -54,15 +57,18 @@ def shortened(text: str, most: float) -> str:
     return lengths(text, (most,))[0]
 
 
-def lengths(text: str, limits: Sequence[float]) -> list[str]:
-    """The text shortened to each of several limits in tokens."""
+def lengths(text: str, limits: Sequence[float], *, spare: bool = False) -> list[str]:
+    """The text shortened to each of several limits in tokens.
+
+    `spare`: a limit may be passed by a few, where the text or a clause ends soon behind it.
+    """
     text = line(text)
-    looked_at = text[: int(max(limits) * _PER_TOKEN)]
-    return list(_lengths(looked_at, len(looked_at) == len(text), tuple(limits)))
+    looked_at = text[: int((max(limits) + spare * _SPARED) * _PER_TOKEN)]
+    return list(_lengths(looked_at, len(looked_at) == len(text), tuple(limits), spare * _SPARED))
 
 
 @lru_cache(maxsize=2048)
-def _lengths(looked_at: str, is_whole: bool, limits: tuple[float, ...]) -> list[str]:
+def _lengths(looked_at: str, is_whole: bool, limits: tuple[float, ...], spared: float) -> list[str]:
     """The lengths of a line, kept: each briefing shortens mostly the lines of the one before it."""
     places, sums = cumulated(looked_at)
     if is_whole and sums[-1] <= min(limits):
@@ -73,12 +79,15 @@ def _lengths(looked_at: str, is_whole: bool, limits: tuple[float, ...]) -> list[
         return sums[bisect_right(places, end) - 1]
 
     def cut(most: float) -> str:
-        if is_whole and sums[-1] <= most:
+        if is_whole and sums[-1] <= most + spared:
             return looked_at
         fitting = bisect_right(sums, most)
         too_far = places[fitting] if fitting < len(places) else len(looked_at) + 1
         end = _last(clauses, too_far)
-        if end is None or weight(end) < _NEAR * most:
+        soon = next((clause for clause in clauses if clause >= too_far), None)
+        if spared and (end is None or weight(end) < _NEAR * most) and soon and weight(soon) <= most + spared:
+            end = soon
+        elif end is None or weight(end) < _NEAR * most:
             end = _last_word(looked_at, too_far) or end or places[fitting - 1]
         return looked_at[:end].rstrip(_LEFT_AT_END) + "…"
 

@@ -87,3 +87,21 @@ def test_a_shortened_text_is_a_beginning_on_one_line_within_its_tokens(text: str
     assert " ".join(text.split()).startswith(short.removesuffix("…"))
     assert weigh(short.removesuffix("…")) <= most + 4
     assert "\n" not in short
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "spared"),
+    [
+        (
+            "From 20 November card payments go through Mollie, because Stripe raises its fees.",
+            10,
+            "From 20 November card payments go through Mollie…",
+        ),
+        ("The allotment gate has had a new code since Monday morning.", 10, None),
+        ("购物车过期时间改为 30 天。", 8, None),
+        ("购物车过期时间改为 30 天，因为顾客抱怨太短。", 8, "购物车过期时间改为 30 天…"),
+    ],
+)
+def test_the_last_words_of_a_text_or_a_clause_are_not_cut(text: str, most: float, spared: str | None) -> None:
+    assert lengths(text, (most,), spare=True) == [spared or text]
+    assert lengths(text, (most,))[0].endswith("…")

@@ -8,7 +8,7 @@ import pytest
 from quality import briefings
 
 HISTORIES = Path(briefings.__file__).with_name("histories")
-SMALL = ("bakery-24", "plantpal-20", "zhangpeng-22")
+SMALL = ("bakery-24", "plantpal-20", "zhangpeng-22", "lately/fernshop-34", "lately/gouwu-33")
 
 
 def history(name: str) -> dict[str, Any]:

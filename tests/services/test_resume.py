@@ -316,6 +316,48 @@ def test_what_is_about_no_person_and_of_no_project_stays_out_unless_it_matters(
     assert lines(service) == [f"In all projects: {text}"]
 
 
+@pytest.mark.parametrize(
+    "wordings",
+    [
+        (
+            "Run make lint before each commit.",
+            "Before each commit, make lint must be run.",
+            "make lint has to be run before each commit",
+        ),
+        (
+            "每次提交之前都要先运行 make lint。",
+            "提交之前，每次要先运行 make lint。",
+            "提交之前每次都要先运行 make lint",
+        ),
+    ],
+)
+def test_of_several_wordings_of_one_rule_the_newest_is_told_with_their_number(
+    service: ResumeService, database: Database, clock: Clock, wordings: tuple[str, ...]
+) -> None:
+    for importance, text in zip((7, 6, 5), wordings, strict=True):
+        remember(database, text, MemoryType.PATTERN, importance)
+        clock.advance(days=1)
+    assert lines(service) == [f"Conventions: {wordings[-1]} (said 3 times)."]
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("Carts of guests expire after 20 days.", "Carts of guests expire after 30 days."),
+        ("The tests of the parser take long here.", "The tests of the printer take long here."),
+        ("Deploys of the shop go out on Mondays at nine.", "Deploys of the shop do not go out on Mondays."),
+    ],
+)
+def test_what_differs_in_a_number_or_a_denial_is_told_twice(
+    service: ResumeService, database: Database, left: str, right: str
+) -> None:
+    for text in (left, right):
+        remember(database, text, MemoryType.PATTERN)
+    (line,) = lines(service)
+    assert left in line
+    assert right in line
+
+
 def test_what_the_project_is_comes_before_newer_conventions(
     service: ResumeService, database: Database, clock: Clock
 ) -> None:

@@ -101,7 +101,9 @@ def forms(
 ) -> tuple[str, ...]:
     """The lengths of an item, equal ones once: its first words and clauses, with the short marks; its first sentence,
     and more sentences, in `whole` tokens."""
-    words, clause, sentence, first = sentences.lengths(statements[0], (WORDS, CLAUSE, SENTENCE, whole))
+    words, clause, sentence, first = sentences.lengths(
+        statements[0], (WORDS, CLAUSE, SENTENCE, whole), spare=True
+    )
     lengths = (
         _closed(label + words, short_marks),
         _closed(label + clause, short_marks),

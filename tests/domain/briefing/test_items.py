@@ -105,7 +105,10 @@ def test_an_item_has_its_first_words_clauses_sentence_and_sentences() -> None:
     )
     words, clauses, sentence, all_of_it = of_memory(memory(text, days=12), (), READER).worded()
     assert words == "Plant photos stay on the device…"
-    assert clauses == "Plant photos stay on the device, because a bucket of our own costs too much…"
+    assert (
+        clauses
+        == "Plant photos stay on the device, because a bucket of our own costs too much per user and month."
+    )
     assert sentence == (
         "Plant photos stay on the device, because a bucket of our own costs too much per user and month (12 days ago)."
     )
