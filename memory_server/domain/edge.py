@@ -20,6 +20,10 @@ class Relation(StrEnum):
     SUMMARIZES = "summarizes"
 
 
+REPLACING = (Relation.SUPERSEDES, Relation.SUMMARIZES)
+"""A memory with such an edge to another one is shown in its place."""
+
+
 class Direction(StrEnum):
     """The edges that a walk follows: those that leave a memory, those that reach it, or both."""
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.edge import Edge, Explored, Reached, Relation, Walk
+from memory_server.domain.edge import REPLACING, Edge, Explored, Reached, Relation, Walk
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.learning import How
 from memory_server.domain.memory import Filter, Memory, MemoryId
@@ -58,14 +58,15 @@ class GraphService:
         Raises:
             Invalid: it would lead from a memory to itself.
             NotFound: one of them does not exist.
-            Conflict: two memories would supersede each other, or somebody outside says one and the user said the other.
+            Conflict: two memories would supersede each other, or one from outside would stand for what the user said.
         """
         if edge.source == edge.target:
             raise Invalid(f"An edge needs two memories, and both ends are {edge.source}.", Mend.FIND_MEMORY)
         with self.database.write() as tx:
             source, target = tx.memories.get(edge.source), tx.memories.get(edge.target)
-            if edge.relation is Relation.SUPERSEDES:
+            if edge.relation in REPLACING:
                 refuse_replacing(source.origin, target)
+            if edge.relation is Relation.SUPERSEDES:
                 refuse_circle(tx, edge)
             tx.memory_uses.mark_used([edge.source, edge.target], caller.session, How.CALLED)
             return tx.edges.connect(edge, caller)

@@ -23,7 +23,7 @@ from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.ground import Hears, unheard
 from memory_server.services.meaning import Fresh, usable
 from memory_server.services.prepared import PreparedTexts
-from memory_server.services.trusting import refuse_replacing
+from memory_server.services.trusting import refuse_replacing, refuse_standing_for
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
 from memory_server.storage.vectors import Waiting
@@ -104,7 +104,7 @@ class MemoryService:
         `supersedes` are ids of memories, and handles of facts and turns, which become memories then.
 
         Raises:
-            Conflict: somebody outside says it, and the user said one that it supersedes.
+            Conflict: somebody outside says it, and the user said one that it supersedes or summarizes.
             Invalid: it looks like a credential.
             NotFound: `related_to`, or one that it supersedes or summarizes, does not exist.
         """
@@ -118,8 +118,6 @@ class MemoryService:
             draft = replace(draft, project=name or None)
             older = _superseded(tx, supersedes, draft, caller)
             ends = _ends(tx, list(dict.fromkeys(filter(None, (related_to, *older, *summarizes)))))
-            for outdated in (ends[id] for id in older):
-                refuse_replacing(stamp, outdated)
             joined = [ends[id].origin for id in (*older, *summarizes)]
             draft = replace(draft, origin=trust.joined(stamp, joined))
             person = None if name else tx.owner
@@ -127,7 +125,10 @@ class MemoryService:
             written = WrittenText(text, draft.type, draft.project, fresh, person, homes)
             comparison = comparing.compare(tx, written, self.texts, older)
             twin = comparison.twin
-            draft = replace(draft, origin=_echoed(draft.origin or stamp, comparison))
+            origin = _echoed(draft.origin or stamp, comparison)
+            for replaced_id in (*older, *summarizes):
+                refuse_replacing(origin, ends[replaced_id])
+            draft = replace(draft, origin=origin)
             stored = (
                 tx.memories.insert(draft, caller) if twin is None else self._merge(tx, twin, draft, caller)
             )
@@ -187,7 +188,7 @@ class MemoryService:
         """Change the fields given; an earlier text stays in the history. It is never merged with another memory.
 
         Raises:
-            Conflict: somebody outside says it, and the user said what the memory says.
+            Conflict: somebody outside says it, and the user said what the memory says or replaces.
             Invalid: nothing to change, or it looks like a credential.
             NotFound: no such memory.
         """
@@ -203,7 +204,9 @@ class MemoryService:
             if change.content is not None:
                 stamp = caller.stamp(change.content)
                 refuse_replacing(stamp, before)
-                change = replace(change, origin=trust.joined(stamp, [before.origin]))
+                origin = trust.joined(stamp, [before.origin])
+                refuse_standing_for(tx, origin, id)
+                change = replace(change, origin=origin)
             tx.changes.keep_memory(before, caller)
             after = tx.memories.replace(before, domain.change(before, change), "rewritten")
             tx.memory_uses.mark_used([id], caller.session, How.CALLED)

@@ -57,7 +57,7 @@ def _newest(tx: Tx, caller: Caller) -> Iterator[tuple[str, Found]]:
     for turn in tx.turns.newest(project, OF_EACH):
         text = turn.summary.strip() or turn.message
         yield turn.occurred_at, _found(Recallable.TURN, f"t{turn.id}", text, turn.occurred_at)
-    headlines = tx.facts.headlines(homes(None, caller), newest_first=True)[:OF_EACH]
+    headlines = tx.facts.headlines(homes(None, caller), newest_first=True, said_unasked=True)[:OF_EACH]
     for fact in tx.facts.select([headline.id for headline in headlines]):
         text = fact_text.of(fact.key, fact.value)
         yield fact.updated_at, _found(Recallable.FACT, f"f {fact.key}", text, fact.updated_at)

@@ -28,6 +28,13 @@ def refuse_replacing(origin: str, replaced: Memory | Fact) -> None:
     )
 
 
+def refuse_standing_for(tx: Tx, origin: str, id: MemoryId) -> None:
+    """Raise Conflict where a memory that gets this origin is shown in the place of what the user said."""
+    if trust.waits(origin):
+        for replaced in tx.memories.select(tx.edges.replaced_by(id)):
+            refuse_replacing(origin, replaced)
+
+
 @dataclass(frozen=True, slots=True)
 class TrustService:
     """Only a face in which a person acts calls `confirm`."""

@@ -20,13 +20,15 @@ def _notes(among: bool) -> str:
             importance, access_count, person, origin
         FROM memories
         WHERE type = 'observation' AND ifnull(occurred_at, created_at) < :before AND NOT replaced
-            AND {_OF_OTHER_SESSIONS} {"AND id IN (SELECT value FROM json_each(:memories))" if among else ""}
+            AND {memory_rows.STANDS} AND {_OF_OTHER_SESSIONS}
+            {"AND id IN (SELECT value FROM json_each(:memories))" if among else ""}
             AND NOT EXISTS (SELECT 1 FROM digested AS d WHERE d.kind = 'memory' AND d.item_id = memories.id)
         UNION ALL
         SELECT 'turn', id, summary, ifnull(occurred_at, created_at), project, session, '[]', 5, 0, person, origin
         FROM turns
         WHERE ifnull(occurred_at, created_at) < :before AND trim(summary) <> '' AND {STORED}
-            AND {_OF_OTHER_SESSIONS} {"AND id IN (SELECT value FROM json_each(:turns))" if among else ""}
+            AND {memory_rows.STANDS} AND {_OF_OTHER_SESSIONS}
+            {"AND id IN (SELECT value FROM json_each(:turns))" if among else ""}
             AND NOT EXISTS (SELECT 1 FROM digested AS d WHERE d.kind = 'turn' AND d.item_id = turns.id)
         ORDER BY 1, 2
     """
@@ -44,7 +46,8 @@ class Digests:
     def notes(
         self, before: str, without: Collection[str] = (), among: Sequence[Note] | None = None
     ) -> list[Note]:
-        """Return the observations and turns from before a moment without a digest, and that nothing supersedes.
+        """Return the observations and turns from before a moment that may be said unasked, without a digest, and that
+        nothing supersedes.
 
         Those of the sessions in `without` are left out; with `among`, so is all that is not among these.
         """

@@ -5,13 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.edge import Direction, Edge, EdgeStep, Linked, Relation, Walk
+from memory_server.domain.edge import REPLACING, Direction, Edge, EdgeStep, Linked, Relation, Walk
 from memory_server.domain.memory import Memory, MemoryId
 from memory_server.errors import Invalid
 from memory_server.storage.statements import Row, Statements
-
-REPLACING = (Relation.SUPERSEDES, Relation.SUMMARIZES)
-"""A memory with such an edge to another one is shown in its place."""
 
 _COLUMNS = "source_id, target_id, relation, strength, valid_from, valid_to, id"
 _OUT = ("source_id", "target_id")
@@ -287,6 +284,19 @@ class Edges:
             {"source": edge.source, "target": edge.target, "relation": edge.relation.value},
         )
         return None if row is None else row[0]
+
+    def replaced_by(self, id: MemoryId) -> list[MemoryId]:
+        """Return the memories in whose place a memory is shown."""
+        rows = self.tx.rows(
+            """
+            SELECT target_id
+            FROM edges
+            WHERE source_id = :id AND relation IN ('supersedes', 'summarizes') AND valid_to IS NULL
+            ORDER BY target_id
+            """,
+            {"id": id},
+        )
+        return [MemoryId(target) for (target,) in rows]
 
     def supersedes(self, new: MemoryId, old: MemoryId) -> bool:
         """True if one memory supersedes another, at whatever distance."""

@@ -4,23 +4,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memory_server.domain.notice import LikelyUpdate, Thing
+from memory_server.storage.memory_rows import STANDS
 from memory_server.storage.statements import Statements
 
-_UNCHANGED = """
+_UNCHANGED = f"""
     CASE u.kind
         WHEN 'memory' THEN EXISTS (
             SELECT 1 FROM memories AS o WHERE o.id = u.item_id AND o.updated_at <= u.found_at AND NOT o.replaced
+                AND (u.newer OR {STANDS})
         ) AND NOT EXISTS (
             SELECT 1
             FROM edges AS e
             WHERE e.valid_to IS NULL AND e.source_id IN (u.memory_id, u.item_id)
                 AND e.target_id IN (u.memory_id, u.item_id)
         )
-        WHEN 'fact' THEN EXISTS (SELECT 1 FROM facts AS o WHERE o.id = u.item_id AND o.updated_at <= u.found_at)
+        WHEN 'fact' THEN EXISTS (
+            SELECT 1
+            FROM facts AS o
+            WHERE o.id = u.item_id AND o.updated_at <= u.found_at AND (u.newer OR {STANDS})
+        )
         ELSE EXISTS (SELECT 1 FROM turns AS o WHERE o.id = u.item_id)
     END
 """
-"""True while nobody has changed, deleted, replaced or connected the other one. Repeated for the memory below."""
+"""True while nobody has changed, deleted, replaced or connected the other one; the newer one may be said unasked."""
+
+_CURRENT = f"m.updated_at <= u.found_at AND NOT m.replaced AND (NOT u.newer OR ({STANDS}))"
+"""The same of the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +47,7 @@ class LikelyUpdates:
             FROM likely_updates AS u
             JOIN memories AS m ON m.id = u.memory_id
             WHERE u.found_at >= :since AND coalesce(m.project, '') IN ('', :project)
-                AND m.updated_at <= u.found_at AND NOT m.replaced AND {_UNCHANGED}
+                AND {_CURRENT} AND {_UNCHANGED}
             ORDER BY u.id DESC
             """,
             {"project": project, "since": since},
@@ -58,7 +67,7 @@ class LikelyUpdates:
                 OR (u.newer AND u.kind = 'memory' AND u.item_id IN (SELECT value FROM json_each(:memory_ids)))
                 OR (u.newer AND u.kind = 'fact' AND u.item_id IN (SELECT value FROM json_each(:fact_ids)))
             )
-                AND m.updated_at <= u.found_at AND NOT m.replaced AND {_UNCHANGED}
+                AND {_CURRENT} AND {_UNCHANGED}
             ORDER BY u.id DESC
             """,
             {"memory_ids": self.tx.array(memory_ids), "fact_ids": self.tx.array(fact_ids)},
