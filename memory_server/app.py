@@ -149,12 +149,10 @@ class Services:
         self.ground = GroundService(database)
         self.memories = MemoryService(database, queue, segmenter, secrets, self.ground.written)
         self.late = LateComparing(database, queue, self.memories.texts, self.several)
-        self.search = SearchService(
-            database, queue, counts, learning, self.reranking, settings.trust == "confirm"
-        )
-        self.graph = GraphService(database, queue)
+        self.search = SearchService(database, queue, counts, learning, self.reranking, settings.hides)
+        self.graph = GraphService(database, queue, settings.hides)
         self.overview = OverviewService(database, queue)
-        self.facts = FactService(database, secrets, counts, self._fact_written)
+        self.facts = FactService(database, secrets, counts, self._fact_written, settings.hides)
         self.turns = TurnService(database, queue, self.facts, Learning(learning.on and counts))
         extractor = JiebaKeywords(segmenter, self.user_words)
         self.own_words = UserWordsService(database, extractor, self.user_words, extractor.ignored)
@@ -168,6 +166,7 @@ class Services:
             CleanupRule(
                 timedelta(days=settings.cleanup_days), settings.cleanup_floor, settings.cleanup_keeps
             ),
+            settings.hides,
         )
         self.long_term = LongTermService(
             database, self.triggers[0], random.random, allow_secrets=secrets, count_access=counts
@@ -194,7 +193,7 @@ class Services:
             learning,
             self.reranking,
             isinstance(settings.db, Path),
-            settings.trust == "confirm",
+            settings.hides,
         )
         self.changes = ChangeService(database, queue.wake, events.undo)
         self.things = ThingService(

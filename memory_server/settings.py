@@ -196,7 +196,7 @@ class Settings(BaseSettings):
         default="mark",
         description="What becomes of a text that a model took from a page or from another server. `mark`: it is marked "
         "where it is found, and told to nobody unasked until a person confirms it. `confirm`: until then no "
-        "search finds it either. `off`: nobody looks where new texts come from.",
+        "search and no list of a tool has it either. `off`: nobody looks where new texts come from.",
     )
     hooks_off: Names = Field(
         default=(),
@@ -333,6 +333,11 @@ class Settings(BaseSettings):
             return None
         host, _, port = self.http.rpartition(":")
         return host.removeprefix("[").removesuffix("]"), int(port)
+
+    @property
+    def hides(self) -> bool:
+        """True if searches and lists leave out what waits to be confirmed."""
+        return self.trust == "confirm"
 
     @property
     def readers(self) -> int:

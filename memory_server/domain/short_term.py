@@ -14,6 +14,7 @@ from math import exp
 from typing import NewType
 
 from memory_server.domain.message import Message
+from memory_server.domain.trust import UNKNOWN
 from memory_server.language.text import has_han
 
 _LINE_END = re.compile("[\n\u2028\u2029]")
@@ -129,6 +130,7 @@ class ShortTermMemory:
     text: str
     score: float
     said_at: str
+    origin: str = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

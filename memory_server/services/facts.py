@@ -25,6 +25,7 @@ from memory_server.domain.fact import (
 from memory_server.domain.forgetting import Forgotten
 from memory_server.domain.moment import timestamp
 from memory_server.domain.secrets import refuse_secrets
+from memory_server.domain.turn import Turn
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
 from memory_server.services import projects
 from memory_server.services.ground import Hears, unheard
@@ -73,12 +74,14 @@ class KeyHistory:
 
 @dataclass(frozen=True, slots=True)
 class FactService:
-    """`count_access` is off where the server was started read-only. `written` hears of each value."""
+    """`count_access` is off where the server was started read-only. `written` hears of each value. `hides`: a
+    list leaves out what waits to be confirmed."""
 
     database: Database
     allow_secrets: bool = False
     count_access: bool = True
     written: Hears = unheard
+    hides: bool = False
 
     def write(self, draft: FactDraft, scope: Scope, caller: Caller) -> WrittenFact:
         """Write a value, or replace it by a new version: its tags and its ttl too.
@@ -168,10 +171,14 @@ class FactService:
     ) -> FactsFound:
         """Return the facts whose key fits the pattern, by key."""
         with self.database.read() as tx:
-            headlines = _fitting(tx, pattern, scope, tags, projects.known(tx, caller))
+            headlines = _fitting(tx, pattern, scope, tags, projects.known(tx, caller), self.hides)
             fitting = [headline.id for headline in headlines]
             facts = tx.facts.select(fitting[:limit])
             return FactsFound(facts, max(0, len(fitting) - limit), tuple(tx.skipped))
+
+    def shows(self, stored: Fact | Turn) -> bool:
+        """True if a list has it."""
+        return not (self.hides and trust.waits(stored.origin))
 
     def delete(self, key: str, scope: Scope | None, caller: Caller) -> tuple[Fact | None, Forgotten]:
         """Delete the fact that a read without scope would give; None where there is none. It can be brought back for
@@ -282,9 +289,10 @@ def _find(tx: Tx, key: str, scope: Scope | None, caller: Caller) -> Fact | None:
 
 
 def _fitting(
-    tx: Tx, pattern: str, scope: Scope | None, tags: tuple[str, ...], caller: Caller
+    tx: Tx, pattern: str, scope: Scope | None, tags: tuple[str, ...], caller: Caller, hides: bool = False
 ) -> list[Headline]:
-    headlines = tx.facts.headlines(homes(scope, caller), pattern.partition(WILDCARD)[0], tags)
+    prefix = pattern.partition(WILDCARD)[0]
+    headlines = tx.facts.headlines(homes(scope, caller), prefix, tags, said_unasked=hides)
     return [headline for headline in headlines if matches(headline.key, pattern)]
 
 

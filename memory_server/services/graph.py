@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from memory_server.domain import trust
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import REPLACING, Edge, Explored, Reached, Relation, Walk
 from memory_server.domain.embedding import Embedded
@@ -49,8 +50,11 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class GraphService:
+    """`hides`: what waits to be confirmed is left out, but for the memory that is named."""
+
     database: Database
     queue: EmbeddingQueue
+    hides: bool = False
 
     def connect(self, edge: Edge, caller: Caller) -> Edge:
         """Write an edge between two memories, or renew its strength.
@@ -111,7 +115,8 @@ class GraphService:
                     distance + 1,
                 )
             reached = _as_of(tx, tx.memories.select(list(paths)), walk.at)
-            edges = tx.edges.between(paths, walk)
+            reached = [memory for memory in reached if memory.id == id or self._shows(memory)]
+            edges = tx.edges.between([memory.id for memory in reached], walk)
             return Explored(
                 tuple(Reached(memory, len(paths[memory.id]) - 1, paths[memory.id]) for memory in reached),
                 tuple(edges),
@@ -162,6 +167,7 @@ class GraphService:
                     scores.get(memory.id, cosines.get(memory.id, 0.0)),
                 )
                 for memory in tx.memories.select(list({**by_edge, **cosines}))
+                if self._shows(memory)
             ]
             near.sort(key=lambda neighbour: (-neighbour.nearness, -neighbour.memory.id))
             return Related(near[:limit], (*problems, *tx.skipped))
@@ -170,6 +176,9 @@ class GraphService:
             return self.queue.read((), ask)
         with self.database.read() as tx:
             return ask(tx, None)
+
+    def _shows(self, memory: Memory) -> bool:
+        return not (self.hides and trust.waits(memory.origin))
 
 
 def _as_of(tx: Tx, memories: list[Memory], at: str | None) -> list[Memory]:

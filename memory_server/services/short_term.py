@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from memory_server.domain import forgetting
+from memory_server.domain import forgetting, trust
 from memory_server.domain.caller import Caller
 from memory_server.domain.forgetting import Forgotten, Kind
 from memory_server.domain.message import Message
@@ -120,6 +120,7 @@ class ShortTermService:
     """`chance` gives numbers of [0, 1); `count_access` is off where the server was started read-only.
 
     `score_share` is the largest share of the words part that a score counts for; None: it counts whole.
+    `hides`: a search leaves out what waits to be confirmed.
     """
 
     database: Database
@@ -129,6 +130,7 @@ class ShortTermService:
     count_access: bool = True
     score_share: float | None = None
     cleanup: CleanupRule = CleanupRule()  # noqa: RUF009 - it is frozen
+    hides: bool = False
 
     def add(
         self,
@@ -335,7 +337,7 @@ class ShortTermService:
                 [forms[word] for word in shared[parts.id]],
             )
             for tier, parts in picked
-            if parts.id in memories
+            if parts.id in memories and not (self.hides and trust.waits(memories[parts.id].origin))
         ]
 
     def _reward(self, recalled: Sequence[RecalledMemory]) -> None:

@@ -65,7 +65,8 @@ def left_out(tx: Tx, texts: Sequence[object]) -> list[Memory]:
 
 def of_short_term(memory: ShortTermMemory, text: str, score: float) -> Found:
     """Show a short-term memory: `text` is the part of it to show."""
-    return Found(Recallable.SHORT_TERM, f"s{memory.id}", text, memory.said_at[:10], score, id=memory.id)
+    ref, day = f"s{memory.id}", memory.said_at[:10]
+    return Found(Recallable.SHORT_TERM, ref, text, day, score, id=memory.id, origin=memory.origin)
 
 
 def _other(project: str | None, caller: Caller) -> str | None:

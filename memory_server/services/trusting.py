@@ -102,5 +102,7 @@ def _confirm(tx: WriteTx, waiting: Waiting, caller: Caller) -> None:
             memory_of_name = tx.long_term.get(LongTermId(waiting.id))
             tx.changes.keep_long_term(memory_of_name, caller)
             tx.long_term.replace(memory_of_name.id, LongTermChange(origin=origin))
+        case Kind.SHORT_TERM:
+            tx.short_term.confirm(waiting.id, origin)
         case _:
             tx.turns.confirm(waiting.id, origin)

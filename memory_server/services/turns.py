@@ -106,7 +106,10 @@ class TurnService:
                 else []
             )
             problems = retrieval.without_meaning(tx, [Embedded.TURNS], meaning)
-            scored_turns = [(hit.item.thing, hit.probability) for hit in hits]
+            scored_turns = [
+                (hit.item.thing, hit.probability) for hit in hits if self.facts.shows(hit.item.thing)
+            ]
+            named = list(filter(self.facts.shows, named))
             return RecalledTurns(scored_turns, named, (*problems, *tx.skipped), where.note)
 
         recalled = self.queue.read(retrieval.questions(text), ask)

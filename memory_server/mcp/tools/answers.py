@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memory_server.answers.answer import field, made
+from memory_server.domain import trust
 from memory_server.domain.forgetting import Forgotten
 from memory_server.errors import Invalid, Problem, told
 from memory_server.language.tokens import weigh
@@ -22,6 +23,9 @@ MEMORY = "memory.id content=memory.excerpt memory.type"
 
 SUPERSEDED_BY = "memory.superseded_by?"
 """In every answer that shows a memory: the id of the memory that superseded it."""
+
+ORIGIN = field("origin?=memory.origin", trust.outside)
+"""In every list that shows texts: where that comes from which waits to be confirmed."""
 
 
 def degraded(problems: Problem | Sequence[Problem]) -> str | None:

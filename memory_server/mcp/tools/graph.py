@@ -11,7 +11,7 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Direction, Edge, Explored, Reached, Relation, Walk
 from memory_server.domain.memory import MemoryId
 from memory_server.mcp.tool import READS, WRITES, Tool
-from memory_server.mcp.tools.answers import DEGRADED, MEMORY, SUPERSEDED_BY, cost, degraded, shortened
+from memory_server.mcp.tools.answers import DEGRADED, MEMORY, ORIGIN, SUPERSEDED_BY, cost, degraded, shortened
 from memory_server.mcp.tools.fields import AsOf, Id, Limit
 from memory_server.services.graph import GraphService, Neighbour, Related
 
@@ -57,6 +57,7 @@ REACHED = Answer(
     "memory.id",
     field("content=memory.excerpt", _short),
     "memory.type distance path",
+    ORIGIN,
     SUPERSEDED_BY,
 )
 NEIGHBOUR = Answer(
@@ -65,6 +66,7 @@ NEIGHBOUR = Answer(
     field("nearness", _rounded),
     field("edges?", EDGE),
     field("meaning?=cosine", _rounded),
+    ORIGIN,
     SUPERSEDED_BY,
 )
 CLOSE = Answer(
@@ -73,6 +75,7 @@ CLOSE = Answer(
     field("content=memory.excerpt", _short),
     "memory.type",
     field("meaning=cosine", _rounded),
+    ORIGIN,
 )
 WALKED = Answer(
     Walked,

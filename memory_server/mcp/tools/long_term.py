@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, WithJsonSchema
 
 from memory_server.answers.answer import Answer, field, rounded
-from memory_server.domain import plain_rules, rules
+from memory_server.domain import plain_rules, rules, trust
 from memory_server.domain.caller import Caller
 from memory_server.domain.effect import Effect, RuleDraft
 from memory_server.domain.long_term import LongTermChange, LongTermDraft, LongTermMemory, Order, Wake
@@ -17,7 +17,15 @@ from memory_server.domain.short_term import snapshot
 from memory_server.language.text import visible
 from memory_server.language.when import Use
 from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
-from memory_server.mcp.tools.answers import DELETION, Deletion, degraded, elsewhere, refuse_both, shortened
+from memory_server.mcp.tools.answers import (
+    DELETION,
+    ORIGIN,
+    Deletion,
+    degraded,
+    elsewhere,
+    refuse_both,
+    shortened,
+)
 from memory_server.mcp.tools.fields import INTEGER, NO_MOMENT, OBJECT, TEXT, Purge, Undo, not_blank, small
 from memory_server.mcp.tools.message_fields import Conversation, GivenMessage, Messages, as_messages
 from memory_server.services.long_term import Awakening, Example, LongTermService, Woken
@@ -216,6 +224,7 @@ LISTED = Answer(
     field("memory.prompt", _shortest),
     field("memory.trigger", _short),
     "state=status fired=memory.fired_count memory.fired_at?",
+    ORIGIN,
 )
 LISTED_ALL = Answer(ListedLongTerms, field("memories", LISTED), field("more?", usual=0), "degraded?")
 WOKEN = Answer(Woken, "name prompt why?")
@@ -235,6 +244,7 @@ WHOLE = Answer(
     "memory.updated_at? memory.updated_context?",
     field("memory.cooldown?", usual=0),
     "fired=memory.fired_count",
+    field("origin?=memory.origin", trust.told_origin),
     field("woken?", WAKE),
 )
 EXAMPLE = Answer(Example, field("text", _shortest), "expected value", field("score?", rounded))

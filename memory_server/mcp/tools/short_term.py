@@ -10,7 +10,7 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.short_term import Recollection, ShortTermId, Tier
 from memory_server.language.pattern import Pattern, parse
 from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
-from memory_server.mcp.tools.answers import also_in, degraded, elsewhere, refuse_both, shortened
+from memory_server.mcp.tools.answers import ORIGIN, also_in, degraded, elsewhere, refuse_both, shortened
 from memory_server.mcp.tools.fields import Purge, Undo
 from memory_server.mcp.tools.message_fields import (
     Conversation,
@@ -88,6 +88,7 @@ RECALLED = Answer(
     field("parts.relevance", rounded),
     field("parts", PARTS),
     field("shared?=words", _shared),
+    ORIGIN,
 )
 
 

@@ -1,4 +1,4 @@
-"""The texts from outside that wait until a person confirms them, of all kinds that are said unasked."""
+"""The texts from outside that wait until a person confirms them, of all kinds."""
 
 from dataclasses import dataclass
 
@@ -28,6 +28,11 @@ _ROWS = f"""
     SELECT 'long_term', m.id, m.prompt, m.origin, coalesce(m.updated_at, m.created_at), m.session, c.name, m.name, ''
     FROM long_term_memories AS m
     JOIN conversations AS c ON c.id = m.conversation_id
+    WHERE {_WAITS}
+    UNION ALL
+    SELECT 'short_term', s.id, s.text, s.origin, s.said_at, s.session, c.name, '', ''
+    FROM short_term_memories AS s
+    JOIN conversations AS c ON c.id = s.conversation_id
     WHERE {_WAITS}
     ORDER BY 4, 5 DESC
 """

@@ -55,7 +55,7 @@ class ShortTerm:
         """
         rows = self.tx.rows(
             f"""
-            SELECT id, CAST(text AS BLOB), score, said_at
+            SELECT id, CAST(text AS BLOB), score, said_at, origin
             FROM short_term_memories
             WHERE {where}
             ORDER BY id
@@ -173,7 +173,7 @@ class ShortTerm:
     def select(self, ids: Iterable[ShortTermId]) -> dict[ShortTermId, ShortTermMemory]:
         rows = self.tx.rows(
             """
-            SELECT id, text, score, said_at
+            SELECT id, text, score, said_at, origin
             FROM short_term_memories
             WHERE id IN (SELECT value FROM json_each(:ids))
             """,
@@ -266,6 +266,13 @@ class ShortTerm:
 
 @dataclass(frozen=True, slots=True)
 class WritableShortTerm(ShortTerm):
+    def confirm(self, id: int, origin: str) -> None:
+        """Give a memory the origin of what a person has confirmed."""
+        self.tx.send(
+            "UPDATE main.short_term_memories SET origin = :origin WHERE id = :id",
+            {"id": id, "origin": origin},
+        )
+
     def insert(
         self,
         conversation: ConversationId,
