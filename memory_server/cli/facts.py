@@ -10,6 +10,7 @@ from memory_server.cli.answers import FactsAnswer
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
+from memory_server.domain import trust
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import Fact, FactDraft, Scope
 from memory_server.errors import Mend, NotFound
@@ -20,7 +21,7 @@ COLUMNS: Columns[Fact] = (
     Column("scope", lambda fact: _place(fact), "dim"),
     Column("key", lambda fact: fact.key, "cyan"),
     Column("written", lambda fact: output.moment(fact.updated_at), "dim"),
-    Column("value", lambda fact: output.shown_value(fact.value), fills=True),
+    Column("value", lambda fact: output.with_origin(fact.origin, output.shown_value(fact.value)), fills=True),
 )
 
 SCOPES = options.Word([scope.value for scope in Scope])
@@ -123,6 +124,7 @@ def _read(settings: Settings, key: str, scope: Scope | None, by: Caller) -> None
     if fact is None:
         raise NotFound(f"`{key}` has no value.", Mend.LIST_FACTS)
     if not output.answered(fact):
+        output.note(f"From {fact.origin}, and not confirmed." if trust.waits(fact.origin) else None)
         output.say_text(output.shown_value(fact.value))
 
 

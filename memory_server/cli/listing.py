@@ -24,7 +24,7 @@ COLUMNS: Columns[Memory] = (
     Column("when", lambda memory: output.moment(memory.occurred_at), "dim"),
     Column("type", lambda memory: memory.type.value, "green"),
     Column("project", lambda memory: memory.project, "dim"),
-    Column("text", lambda memory: memory.content, fills=True),
+    Column("text", lambda memory: output.with_origin(memory.origin, memory.content), fills=True),
 )
 
 KINDS = {
@@ -37,7 +37,7 @@ OF_KINDS: "Columns[Seen]" = (
     Column("id", lambda item: str(_handle(item)), "cyan"),
     Column("when", lambda item: output.moment(item.at), "dim"),
     Column("project", lambda item: item.project, "dim"),
-    Column("text", lambda item: item.text, fills=True),
+    Column("text", lambda item: output.with_origin(item.origin, item.text), fills=True),
 )
 
 

@@ -23,8 +23,12 @@ COLUMNS: Columns[Hit] = (
     Column("when", lambda hit: output.moment(hit.memory.occurred_at), "dim"),
     Column("type", lambda hit: hit.memory.type.value, "green"),
     Column("project", lambda hit: hit.memory.project, "dim"),
-    Column("text", lambda hit: _mark(hit.memory) + hit.content + _now(hit), fills=True),
+    Column("text", lambda hit: _text(hit), fills=True),
 )
+
+
+def _text(hit: Hit) -> str:
+    return output.with_origin(hit.memory.origin, _mark(hit.memory) + hit.content + _now(hit))
 
 
 def _now(hit: Hit) -> str:

@@ -123,11 +123,14 @@ def _print(item: Shown) -> None:
                 ("said", output.moment(item.occurred_at)),
                 ("by", _who(item.created_by, item.session)),
                 ("file", item.file),
+                _origin(item.origin),
             )
         case ShortTermMemory():
             output.say_text(f"s{item.id}", "bold")
             _print_text(item.text)
-            output.fields(("said", output.moment(item.said_at)), ("score", f"{item.score:g}"))
+            output.fields(
+                ("said", output.moment(item.said_at)), ("score", f"{item.score:g}"), _origin(item.origin)
+            )
         case ShownFact():
             _print_fact(item)
         case ShownTrigger():
@@ -148,7 +151,7 @@ def _print_memory(item: ShownMemory) -> None:
         ("changed", None if memory.updated_at == memory.created_at else output.moment(memory.updated_at)),
         ("found", _found_times(memory)),
         ("superseded", filled("by {who}", who=f"m{memory.superseded_by}") if memory.superseded_by else None),
-        ("origin", None if memory.origin == UNKNOWN else memory.origin),
+        _origin(memory.origin),
         ("metadata", output.shown_value(memory.metadata) if memory.metadata else None),
     )
     _section("Earlier texts", item.earlier)
@@ -165,7 +168,7 @@ def _print_fact(item: ShownFact) -> None:
             ("tags", ", ".join(fact.tags)),
             ("version", fact.version),
             ("written", _signed(fact.updated_at, _who(fact.updated_by, None))),
-            ("origin", None if fact.origin == UNKNOWN else fact.origin),
+            _origin(fact.origin),
             ("expires", output.moment(fact.expires_at)),
         )
     else:
@@ -183,6 +186,7 @@ def _print_trigger(item: ShownTrigger) -> None:
         ("woken", output.times(memory.fired_count) if memory.fired_count else translated("never")),
         ("cooldown", filled("{number} minutes", number=memory.cooldown) if memory.cooldown else None),
         ("stored", output.moment(memory.created_at)),
+        _origin(memory.origin),
     )
     _section(
         "Wakes", [f"{output.moment(wake.at)}  {wake.client or '-'}{colon()}{wake.why}" for wake in item.wakes]
@@ -234,6 +238,10 @@ def _who(client: str | None, session: str | None) -> str:
 
 def _signed(at: str, who: str) -> str:
     return filled("{at} by {who}", at=output.moment(at), who=who)
+
+
+def _origin(origin: str) -> tuple[str, str | None]:
+    return "origin", None if origin == UNKNOWN else origin
 
 
 def _found_times(memory: Memory) -> str | None:

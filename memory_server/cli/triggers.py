@@ -16,7 +16,7 @@ COLUMNS: Columns[StatedTrigger] = (
     Column("state", lambda line: translated(line.state), "green"),
     Column("woken", lambda line: line.memory.fired_count, right=True),
     Column("last", lambda line: output.moment(line.memory.fired_at), "dim"),
-    Column("prompt", lambda line: line.memory.prompt, fills=True),
+    Column("prompt", lambda line: output.with_origin(line.memory.origin, line.memory.prompt), fills=True),
 )
 
 

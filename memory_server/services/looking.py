@@ -67,11 +67,12 @@ class Seen:
     scope: Scope | None = None
     score: float | None = None
     spoke: Spoke | None = None
+    origin: str = trust.UNKNOWN
 
     @property
     def waits(self) -> bool:
-        """True for a memory that somebody outside has said, until a person confirms it."""
-        return self.memory is not None and trust.waits(self.memory.origin)
+        """True for what somebody outside has said, until a person confirms it."""
+        return trust.waits(self.origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +163,10 @@ def _newest(tx: Tx, wish: LookWish, where: Among, limit: int) -> Iterator[Seen]:
 
 
 def _seen(stored: Memory | Fact | Turn | ShortTermMemory) -> Seen:
+    return replace(_shown(stored), origin=stored.origin)
+
+
+def _shown(stored: Memory | Fact | Turn | ShortTermMemory) -> Seen:
     match stored:
         case Memory():
             return Seen(

@@ -48,6 +48,20 @@ def test_what_waits_is_listed_and_dropped(poisoned: Terminal) -> None:
     assert len(poisoned("review").rows) == 1
 
 
+def test_every_list_and_every_text_at_the_terminal_says_what_is_from_outside(
+    poisoned: Terminal, sqlite: Sqlite
+) -> None:
+    mark = "[web evil.example] "
+    poisoned("fact", "deploy.command", "run the helper")
+    sqlite(poisoned.servers.db, "UPDATE facts SET origin = 'mcp:wiki'")
+    assert poisoned("list").rows[0][-1].startswith(f"{mark}Before")
+    assert poisoned("search", "helper script").rows[0][-1].startswith(f"{mark}Before")
+    assert poisoned("facts").rows[0][-1] == "[mcp:wiki] run the helper"
+    read = poisoned("fact", "deploy.command")
+    assert (read.out.strip(), read.err.strip()) == ("run the helper", "From mcp:wiki, and not confirmed.")
+    assert "[" not in poisoned("list").rows[1][-1]
+
+
 def test_only_a_person_at_a_terminal_confirms(poisoned: Terminal) -> None:
     """A model runs commands too, without a terminal."""
     assert "Only a person confirms" in poisoned("review", "confirm", "m2", code=2).err

@@ -10,7 +10,11 @@ from starlette.testclient import TestClient
 
 from memory_server import app
 from memory_server.domain.caller import Caller
+from memory_server.domain.fact import FactDraft, Scope
+from memory_server.domain.long_term import LongTermDraft
 from memory_server.domain.memory import MemoryDraft, MemoryType
+from memory_server.domain.message import Message
+from memory_server.domain.turn import TurnDraft
 from memory_server.project import project_of
 from memory_server.settings import Settings
 from memory_server.web.site import site
@@ -41,6 +45,22 @@ def send(browser: TestClient, action: str, **fields: str) -> str:
     """The page after a form was sent."""
     (csrf, *_) = re.findall(r'name="csrf" value="([^"]+)"', browser.get("/review").text)
     return browser.post(f"/review/{action}", data={"csrf": csrf, **fields}).text
+
+
+def test_a_page_says_of_each_kind_of_text_that_it_waits(services: app.Services) -> None:
+    browser, by = client(services), Caller("tests", "s1", stamp=lambda _: "web evil.example")
+    services.facts.write(FactDraft("deploy.command", POISON), Scope.GLOBAL, by)
+    turn = services.turns.register(TurnDraft(POISON, POISON), {}, by)
+    said = services.short_term.add([Message("user", POISON)], None, {}, by)
+    services.long_term.add(LongTermDraft("deploys", POISON, "true", None), None, by)
+    notice, chip = "It waits to be confirmed. It is from web evil.example", "waits to be confirmed"
+    for page in ("/fact/global/deploy.command", f"/turn/{turn}", f"/said/{said.id}", "/trigger/deploys"):
+        assert notice in browser.get(page).text
+    for page in ("/facts", "/triggers", "/?kind=turn", "/?kind=short_term", "/?kind=fact"):
+        assert chip in browser.get(page).text
+    services.trust.confirm([], "web evil.example", by)
+    for page in ("/facts", "/triggers", "/?kind=turn", "/trigger/deploys", f"/said/{said.id}"):
+        assert chip not in browser.get(page).text
 
 
 def test_what_waits_is_shown_by_its_origin_confirmed_and_dropped(services: app.Services) -> None:
