@@ -49,10 +49,10 @@ def branch(text: str, at: int, pieces: list[str], *, force: bool) -> Thing:
         return (), at
     called, name, behind = match.groups()
     shown = stated.shown(name, pieces)
-    first, *further = shown.split("/")
-    if further and shown == name and stated.branches(first, is_marked=False):
+    listed = shown.split("/") if shown == name else []
+    if len(listed) > 1 and all(stated.branches(part, is_marked=False) for part in listed):
         return (), at  # `main/dev`: one or two
-    names = stated.branches(shown, is_marked=bool(called or behind or shown != name or further))
+    names = stated.branches(shown, is_marked=bool(called or behind or shown != name or len(listed) > 1))
     return stated.pushes(names, force=force) if names else (), match.end()
 
 
