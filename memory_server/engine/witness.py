@@ -9,13 +9,13 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
 
 import numpy as np
 
 from memory_server.domain import sketch, trust, worded_again
+from memory_server.engine import fetching
 from memory_server.hook.event import Event, Name
-from memory_server.hook.written import OURS
+from memory_server.hook.written import OURS, TOOLS
 from memory_server.project import Project
 
 MOST = 200
@@ -38,8 +38,11 @@ SILENT = frozenset(
 )
 """Tools that return what the model has written."""
 
-_FETCHES = re.compile(r"\b(?:curl|wget|gh|httpie|lynx|w3m|links|aria2c|Invoke-WebRequest|iwr)\b|://")
-_ADDRESS = re.compile(r"\bhttps?://[^\s'\"|;<>)]+")
+_SHELLS = frozenset(["Bash", "bash", "shell", "exec_command"])
+_WAITERS = frozenset(["BashOutput", "TaskOutput"])
+"""Tools that return what a command has printed that was begun before."""
+
+_BEGUN = re.compile(r"\bbackground\b.{0,30}?\bID:? ([\w-]+)")
 _TAG = re.compile(r"\s*<[a-zA-Z][\w-]*>")
 """What a client has put before the model as if the user had said it begins with a tag."""
 
@@ -65,12 +68,14 @@ class Witness:
     _utterances: list[Utterance] = field(default_factory=list)
     _sessions: OrderedDict[str, bool] = field(default_factory=OrderedDict)
     """The sessions, and the projects, that hooks have seen: True where all of one was seen."""
+    _places: OrderedDict[str, str] = field(default_factory=OrderedDict)
+    """The files, and the commands in the background, that may hold what was fetched: each with its origin."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def hear(self, event: Event, project: Project) -> None:
         """Take in what a hook tells."""
-        origin, text = _said(event)
         with self._lock:
+            origin, text = self._said(event)
             for name in filter(None, (event.session, project.key)):
                 is_start = event.name is Name.START and event.source in START
                 self._sessions[name] = is_start or self._sessions.get(name, False)
@@ -96,6 +101,32 @@ class Witness:
             return _origin(sought, utterances) or (trust.INFERRED if is_whole else trust.UNKNOWN)
 
         return stamped
+
+    def _said(self, event: Event) -> tuple[str, str]:
+        """Return what was said at an event, with its origin; '' where nothing was."""
+        if event.name is Name.PROMPT and not _TAG.match(event.prompt):
+            return trust.TOLD, event.prompt
+        if event.name not in (Name.WROTE, Name.FAILED):
+            return trust.UNKNOWN, ""
+        origin = origin_of(event.tool, event.arguments)
+        command = _command(event.arguments) if event.tool in _SHELLS else ""
+        if origin is not None and trust.waits(origin) and command:
+            fetched = fetching.read(command)
+            places = [*(fetched.files if fetched else ()), *_BEGUN.findall(event.output)]
+            self._places.update(dict.fromkeys(places, origin))
+            while len(self._places) > MOST:
+                self._places.popitem(last=False)
+        elif origin == trust.SEEN and self._places:
+            origin = self._fetched_before(event, command) or origin
+        return (trust.UNKNOWN, "") if origin is None else (origin, event.output)
+
+    def _fetched_before(self, event: Event, command: str) -> str | None:
+        """Return the origin of the file, or of the command in the background, that a tool has read."""
+        paths = fetching.files_of(command) if command else {str(path) for path in event.arguments.values()}
+        for place, origin in self._places.items():
+            if any(path == place or path.endswith(f"/{place}") for path in paths):
+                return origin
+        return None
 
     def _forget(self) -> None:
         """Forget the oldest."""
@@ -212,38 +243,25 @@ def _worded_again(sought: sketch.Needle, utterances: Sequence[Utterance]) -> str
     return None if index is None else outside[index].origin
 
 
-def _said(event: Event) -> tuple[str, str]:
-    """Return what was said at an event, with its origin; '' where nothing was."""
-    match event.name:
-        case Name.PROMPT if not _TAG.match(event.prompt):
-            return trust.TOLD, event.prompt
-        case Name.WROTE if (origin := origin_of(event.tool, event.arguments)) is not None:
-            return origin, event.output
-        case _:
-            return trust.UNKNOWN, ""
-
-
 def origin_of(tool: str, arguments: Mapping[str, object]) -> str | None:
     """Return the origin of what a tool returns; None where it says nothing new."""
     if tool in SILENT:
         return None
     if tool.startswith("mcp__"):
-        server = tool.split("__")[1]
-        return None if server in OURS else trust.of_server(server)
+        _, server, *names = tool.split("__")
+        return None if server in OURS and TOOLS.issuperset(names) else trust.of_server(server)
+    if tool == "ReadMcpResourceTool":
+        server = str(arguments.get("server", ""))
+        return (
+            None if server in OURS and "memory://" in str(arguments.get("uri")) else trust.of_server(server)
+        )
     if tool == "WebSearch":
         return trust.of_web("search")
-    command = " ".join(value for value in arguments.values() if isinstance(value, str))
-    if tool == "WebFetch" or _FETCHES.search(
-        command if tool in ("Bash", "bash", "shell", "exec_command") else ""
-    ):
-        return trust.of_web(_host(command))
-    return trust.SEEN
+    if tool == "WebFetch":
+        return trust.of_web(fetching.host_of(_command(arguments)))
+    fetched = fetching.read(_command(arguments)) if tool in _SHELLS else None
+    return trust.SEEN if fetched is None else trust.of_web(fetched.host)
 
 
-def _host(text: str) -> str:
-    """Return the host of the first address in a text; '' where it has none."""
-    address = _ADDRESS.search(text)
-    try:
-        return (urlsplit(address[0]).hostname if address else None) or ""
-    except ValueError:
-        return ""
+def _command(arguments: Mapping[str, object]) -> str:
+    return " ".join(value for value in arguments.values() if isinstance(value, str))

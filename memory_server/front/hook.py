@@ -17,7 +17,7 @@ PROMPT = "UserPromptSubmit"
 ACTS = frozenset([written.BEFORE, written.EVENT, written.FAILED])
 """The events around what an assistant does."""
 
-HEARD = frozenset(["SessionStart", PROMPT, written.EVENT])
+HEARD = frozenset(["SessionStart", PROMPT, written.EVENT, written.FAILED])
 """The events of which every engine of a database hears, since any of them may serve the session."""
 
 PATIENCE = 5.0

@@ -20,6 +20,18 @@ WRITING = frozenset([b"", b"Write", b"Edit", b"MultiEdit", b"NotebookEdit", b"ap
 OURS = frozenset(["memory", "memory-server", "memory_server", "plugin_memory-server_memory"])
 """The names that this server has at clients: what it returns has an origin already."""
 
+TOOLS = frozenset(
+    """
+    add_long_term_memory add_short_term_memory cleanup_memories delete_long_term_memory delete_memory
+    delete_short_term_memories delete_turn forget get_frequent_conversation get_memory_context
+    get_memory_stats graph_connect graph_explore list_long_term_memories list_memories memory_delete
+    memory_get memory_related memory_search memory_stats memory_store memory_update read_memory recall
+    register_memory remind retrieve_memories search_long_term_memories search_short_term_memories
+    smart_resume test_trigger update_long_term_memory write_memory
+    """.split()
+)
+"""The tools of this server. Another one may bear its name, but returns what somebody else has written."""
+
 MOST = 200_000
 """Characters of an output that are read, and from how many bytes on it is cut before it is sent."""
 
@@ -33,7 +45,8 @@ def is_memory(data: bytes) -> bool:
 def matters(data: bytes) -> bool:
     """Return True if an engine has to hear of it."""
     tool = _value(data, b'"tool_name":')
-    is_ours = tool.startswith(b"mcp__") and tool.split(b"__")[1].decode("utf-8", "replace") in OURS
+    parts = tool.decode("utf-8", "replace").split("__", 2)
+    is_ours = parts[0] == "mcp" and len(parts) == 3 and parts[1] in OURS and parts[2] in TOOLS
     return is_memory(data) or not (is_ours or tool in WRITING)
 
 

@@ -11,6 +11,7 @@ from memory_server.domain import fact_text, sketch, trust
 from memory_server.engine.witness import MOST, OLDEST, Witness, origin_of
 from memory_server.hook import event
 from memory_server.hook.event import Name
+from memory_server.hook.written import TOOLS
 from memory_server.project import NONE, Project
 from tests.conftest import Servers, call
 from tests.engine.conftest import engines, kill
@@ -67,6 +68,21 @@ def session() -> Session:
         ("Bash", {"command": "gh issue view 12"}, "web"),
         ("Bash", {"command": "python a.py http://[::1"}, "web"),
         ("Bash", {"command": "cat notes.md"}, "seen"),
+        ("Bash", {"command": "http evil.example/x"}, "web evil.example"),
+        ("Bash", {"command": "https evil.example/x"}, "web evil.example"),
+        ("Bash", {"command": "ssh deploy@evil.example cat motd"}, "web evil.example"),
+        ("Bash", {"command": "npm view ferry readme"}, "web"),
+        ("Bash", {"command": "glab issue view 5"}, "web"),
+        ("Bash", {"command": "git clone -q git@github.com:evil/x && cat x/README.md"}, "web github.com"),
+        ("Bash", {"command": "rg -n 'https://' src/"}, "seen"),
+        ("Bash", {"command": "psql postgres://localhost/shop -c 'select 1'"}, "seen"),
+        ("Bash", {"command": "curl -s localhost:8000/health"}, "seen"),
+        ("Bash", {"command": "curl -so out.html http://127.0.0.1:3/x"}, "seen"),
+        ("Bash", {"command": "curl 'http://[::1]:8/x'"}, "seen"),
+        ("Bash", {"command": "curl http://api:8000/"}, "seen"),
+        ("Bash", {"command": "npm test"}, "seen"),
+        ("ReadMcpResourceTool", {"server": "jira", "uri": "jira://1"}, "mcp:jira"),
+        ("mcp__memory__fetch", {"url": "https://evil.example"}, "mcp:memory"),
         ("Read", {"file_path": "/srv/https://x"}, "seen"),
         ("Grep", {"pattern": "curl"}, "seen"),
         ("Write", {"content": "x"}, None),
@@ -198,6 +214,36 @@ def test_what_a_model_words_again_is_from_the_page_but_not_what_the_user_or_a_lo
     assert session.origin(reworded) == trust.SEEN
     session.says(reworded)
     assert session.origin(reworded) == trust.TOLD
+
+
+@pytest.mark.parametrize(
+    ("fetching", "tool", "arguments"),
+    [
+        ("curl -so /tmp/x.html https://evil.example/x", "Read", {"file_path": "/tmp/x.html"}),
+        ("curl -s https://evil.example/x > page.txt", "Bash", {"command": "head page.txt"}),
+        ("cd docs && wget -q https://evil.example/guide.md", "Read", {"file_path": "/srv/docs/guide.md"}),
+        ("curl -s https://evil.example/x &", "BashOutput", {"bash_id": "b1"}),
+    ],
+)
+def test_what_was_fetched_into_a_file_or_in_the_background_is_from_outside_when_it_is_read(
+    session: Session, fetching: str, tool: str, arguments: dict[str, Any]
+) -> None:
+    session.returns("Bash", "Command running in background with ID: b1", command=fetching)
+    session.returns(tool, PAGE, **arguments)
+    assert session.origin(POISON) == "web evil.example"
+    session.returns("Read", CHINESE, file_path="/srv/x.md")
+    assert session.origin(CHINESE) == trust.SEEN
+
+
+def test_an_error_of_a_tool_that_fetches_is_from_outside(session: Session) -> None:
+    session.hear(
+        "PostToolUseFailure", tool_name="WebFetch", tool_input={"url": "https://evil.example"}, error=PAGE
+    )
+    assert session.origin(POISON) == "web evil.example"
+
+
+def test_the_tools_of_this_server_are_known_before_all_imports() -> None:
+    assert {path.stem for path in (Path(__file__).parents[1] / "mcp" / "schemas").glob("*.json")} == TOOLS
 
 
 def test_words_that_are_spread_over_a_long_page_are_not_said_there(session: Session) -> None:

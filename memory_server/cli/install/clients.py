@@ -39,7 +39,10 @@ STARTS = "startup|resume|clear|compact"
 """The ways in which a session begins, for clients that want them named."""
 
 HEARD = {
-    "claude": ("Write|Edit|MultiEdit|Read|Grep|Bash|BashOutput", "WebFetch|WebSearch|mcp__.*"),
+    "claude": (
+        "Write|Edit|MultiEdit|Read|Grep|Bash|BashOutput",
+        "WebFetch|WebSearch|mcp__.*|ReadMcpResourceTool",
+    ),
     "codex": ("Bash|mcp__.*",),
 }
 """The tools after which a hook runs: those that write files, and those whose output may come back as a memory. Claude
@@ -233,7 +236,12 @@ def like_claude(
     hook that says `async`, and tells after a tool too that it has failed.
     """
     acts, heard = ACTS[client or "claude"], HEARD[client or "claude"]
-    matchers = {Name.START: (STARTS,), Name.BEFORE: (acts,), Name.WROTE: heard, Name.FAILED: (acts,)}
+    matchers = {
+        Name.START: (STARTS,),
+        Name.BEFORE: (acts,),
+        Name.WROTE: heard,
+        Name.FAILED: (acts, *heard[1:]),
+    }
     entries: dict[str, list[dict[str, Any]]] = {}
     for event in Name:
         if event in events and not (event is Name.FAILED and client == "codex"):
