@@ -270,7 +270,7 @@ def test_where_something_was_not_taken_over_is_said_in_chinese() -> None:
     with terminal.of(TerminalClient(services=None, folder=ROOT, language="zh")):  # type: ignore[arg-type]
         assert {place for place in places() if not has_han(refusals.refused(place, ""))} == set()
         assert refusals.refused("line 3 of session a b", "is no JSON: x") == "会话 a b 第 3 行：不是 JSON：x"
-        assert refusals.failure(
-            "2026-03-14 Stop failed: LockedError: No turn 7, so nothing was deleted."
-        ) == ("2026-03-14 Stop 失败：LockedError：找不到对话轮次 7，未删除任何内容。")
+        assert refusals.failure("2026-03-14 Stop failed: LockedError: Nothing was changed.") == (
+            "2026-03-14 Stop 失败：LockedError：未作改动。"
+        )
     assert refusals.refused("line 3", "is no JSON") == "line 3: is no JSON"
