@@ -9,7 +9,7 @@ from memory_server.cli.answers import RecallAnswer
 from memory_server.cli.opened import caller, embedding
 from memory_server.cli.program import verb
 from memory_server.domain.recall import Recallable
-from memory_server.mcp.tools.fields import QueryText
+from memory_server.mcp.tools.fields import SearchText
 from memory_server.services.recall import RecallWish
 from memory_server.settings import Settings
 
@@ -24,10 +24,11 @@ KINDS = [kind.value for kind in Recallable if kind is not Recallable.WOKEN]
     examples=(
         "memory-server recall what did we decide on the release",
         "memory-server recall 数据库的端口 --kind memory --kind fact",
+        "memory-server recall --since yesterday",
         "memory-server recall who may deploy --max-tokens 300 --json",
     ),
 )
-@click.argument("query", nargs=-1, required=True)
+@click.argument("query", nargs=-1)
 @click.option(
     "--max-tokens",
     type=options.Number(100, 8000),
@@ -49,9 +50,14 @@ def recall_command(
     since: str | None,
     until: str | None,
 ) -> None:
-    """Ask memories, facts, turns and short-term memories one question. The answer is in sentences, best first."""
+    """Ask memories, facts, turns and short-term memories one question. The answer is in sentences, best first.
+
+    Without a question, --kind, --since and --until list what is stored.
+    """
+    if not (query or kinds or since or until):
+        raise click.MissingParameter(param_hint="'QUERY...'", param_type="argument")
     wish = RecallWish(frozenset(map(Recallable, kinds or KINDS)), project, since, until)
-    text = options.checked(QueryText, " ".join(query), "query")
+    text = options.checked(SearchText, " ".join(query), "query")
     with embedding(settings) as services:
         result = services.recall.recall(
             text, (), max_tokens, wish, caller(settings), explain=terminal.is_json()

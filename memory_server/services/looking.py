@@ -1,6 +1,6 @@
 """Looking into the memory: all kinds in one list, each with what spoke for it. To look counts no access."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,11 +12,12 @@ from memory_server.domain.memory import Filter, Memory
 from memory_server.domain.project import EVERYWHERE
 from memory_server.domain.ranking import Hit, Why
 from memory_server.domain.recall import Recallable
-from memory_server.domain.short_term import ShortTermId, ShortTermMemory
+from memory_server.domain.short_term import ShortTermMemory
 from memory_server.domain.turn import Turn
 from memory_server.errors import Problem
 from memory_server.services import projects, retrieval, search
 from memory_server.services.embedding_queue import EmbeddingQueue
+from memory_server.services.listing import LOADING
 from memory_server.services.meaning import Meaning, Unanswered
 from memory_server.services.ordering import Ranked
 from memory_server.services.projects import Among
@@ -153,7 +154,7 @@ def _newest(tx: Tx, wish: LookWish, where: Among, limit: int) -> Iterator[Seen]:
     if Recallable.MEMORY in wish.there:
         for memory in tx.candidates.newest(replace(filter, project=where.only), limit, 0):
             yield replace(_seen(memory), text=search.shown(memory)[0])
-    for kind, load in _LOADING.items():
+    for kind, load in LOADING.items():
         if kind in wish.there:
             rows = tx.newest.select(kind, where.only, filter.since, filter.until, limit)
             things = load(tx, [row.id for row in rows])
@@ -188,13 +189,3 @@ def _shown(stored: Memory | Fact | Turn | ShortTermMemory) -> Seen:
             return Seen(Recallable.TURN, stored.id, stored.text, stored.project, stored.occurred_at)
         case ShortTermMemory():
             return Seen(Recallable.SHORT_TERM, stored.id, stored.text, "", stored.said_at)
-
-
-_LOADING: dict[Recallable, Callable[[Tx, list[int]], dict[int, Any]]] = {
-    Recallable.FACT: lambda tx, ids: {fact.id: fact for fact in tx.facts.select(ids)},
-    Recallable.TURN: lambda tx, ids: {turn.id: turn for turn in tx.turns.select(ids)},
-    Recallable.SHORT_TERM: lambda tx, ids: {
-        int(id): memory for id, memory in tx.short_term.select(map(ShortTermId, ids)).items()
-    },
-}
-"""How the rows of a kind are read whole."""

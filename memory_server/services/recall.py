@@ -23,18 +23,21 @@ from memory_server.domain.short_term import SaidFilter, ShortTermId, ShortTermMe
 from memory_server.domain.turn import Turn, TurnKinds
 from memory_server.errors import Problem
 from memory_server.ground import Anchor
-from memory_server.language import question
+from memory_server.language import question, time_asked
 from memory_server.language.tokens import weigh_json
 from memory_server.project import Project
-from memory_server.services import ground, projects, retrieval, search, showing, turns
+from memory_server.services import ground, listing, projects, retrieval, search, showing, turns
+from memory_server.services import timed as times
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.gathering import KindSearch, SearchItem
 from memory_server.services.learning import ON, Learning
+from memory_server.services.listing import ListWish
 from memory_server.services.meaning import Meaning, Unanswered
 from memory_server.services.ordering import Ranked
 from memory_server.services.projects import Among
 from memory_server.services.reranking import OFF as NO_RERANKER
 from memory_server.services.reranking import Reordering, Reranking
+from memory_server.services.timed import Timed
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
 
@@ -50,6 +53,10 @@ TURNS = 3
 KEY = 0.5
 """Added to a fact whose key, or the last part of it, the question is: `current.task`, "release day". Where that is a
 part of the question, the same part of this."""
+
+OF_ALL_TIMES = 0.5
+"""Share of the probability of the best text of all times with which one of the time that is asked for answers. It was
+.25 and .37 where the answer is of another time, else .73 and more (`tests/quality/test_asked_times.py`)."""
 
 PER_REMARK, PER_HINT = 5, 30
 """Tokens of a note, or of why the answer is less than it could be, besides its text; and of what mends that."""
@@ -134,16 +141,22 @@ class RecallService:
 
         Prompts whose trigger holds for the messages or the question come first.
         """
-        due, asleep = self._woken([*messages, Message("user", text)], wish, caller)
+        due, asleep = self._woken([*messages, *([Message("user", text)] if text else [])], wish, caller)
         woken = [_of_woken(memory) for memory in due]
-        found = self.find(text, wish, caller, reranked=True, transcripts=True)
-        note, problems = found.note, (*asleep, *found.problems)
-        shown = [hit for hit in found.hits if not (self.hides and trust.waits(hit.origin))]
-        hits = ground.with_remarks(shown, caller) if found.answered else []
+        result, is_list = self._found(text, wish, caller)
+        note, problems = result.note, (*asleep, *result.problems)
+        shown = [hit for hit in result.hits if not (self.hides and trust.waits(hit.origin))]
+        hits = ground.with_remarks(shown, caller) if result.answered else []
         room = max_tokens - _weight(note, problems) - (PER_HINT if any(hit.remark for hit in hits) else 0)
         answer = recall.compose(text, woken, hits, room, explain=explain)
-        vain = wish == RecallWish() and not hits and not found.problems and self.learning.wants(text, caller)
-        self._record(text, answer.items, caller, found.answered, vain)
+        vain = (
+            wish == RecallWish()
+            and not (hits or is_list)
+            and not result.problems
+            and self.learning.wants(text, caller)
+        )
+        if not is_list:
+            self._record(text, answer.items, caller, result.answered, vain)
         if self.long_term is not None:
             shown_ids = {hit.id for hit in answer.items if hit.kind is Recallable.WOKEN}
             self.long_term.mark([memory for memory in due if memory.id in shown_ids], caller)
@@ -154,6 +167,43 @@ class RecallService:
             problems,
             any(hit.remark for hit in answer.items),
         )
+
+    def _found(self, text: str, wish: RecallWish, caller: Caller) -> tuple[Hits, bool]:
+        """Return what answers, and whether it is a list of the time that the question or the wish names."""
+        timed = self._timed(text, wish)
+        if timed is None:
+            return self.find(text, wish, caller, reranked=True, transcripts=True), False
+        within = replace(wish, since=timed.since, until=timed.until)
+        if timed.type is not None:
+            return self._listed(timed, within, caller), True
+        in_time = self.find(timed.subject, within, caller, reranked=True, transcripts=True)
+        of_all = self.find(timed.subject, wish, caller)
+        best, is_told = _best(of_all), False
+        if best and best.ref not in {hit.ref for hit in in_time.hits}:
+            is_told = timed.is_told(best.said, best.day)
+        if in_time.answered and not is_told and _score(in_time) >= OF_ALL_TIMES * _score(of_all):
+            return replace(in_time, note=in_time.note or times.only(timed.label)), False
+        of_all = self.find(text, wish, caller, reranked=True, transcripts=True)
+        note = None if is_told or not of_all.answered else times.outside(timed.label)
+        return replace(of_all, note=of_all.note or note), False
+
+    def _timed(self, text: str, wish: RecallWish) -> Timed | None:
+        """Return the question with the time that it or the wish names; None where there is none."""
+        if text and not (wish.since or wish.until or time_asked.may_name(text)):
+            return None
+        with self.database.read() as tx:
+            return times.read(text, wish.since, wish.until, tx.now)
+
+    def _listed(self, timed: Timed, wish: RecallWish, caller: Caller) -> Hits:
+        lookup = projects.among(wish.project, caller)
+        list_wish = ListWish(wish.kinds, wish.project, timed.since, timed.until, timed.memory_type)
+        with self.database.read() as tx:
+            where, here = lookup(tx), projects.known(tx, caller)
+            of_type = listing.listed(tx, list_wish, where, here)
+            hits = of_type or listing.listed(tx, replace(list_wish, type=None), where, here)
+            shown = [hit for hit in hits if not (self.hides and trust.waits(hit.origin))]
+            note = where.note or timed.listed(bool(of_type), bool(shown))
+            return Hits(shown, True, tuple(tx.skipped), note)
 
     def find(
         self,
@@ -235,6 +285,15 @@ class RecallService:
             self.learning.asked(tx, text, memory_ids, caller, answers=answers, vain=vain)
 
         self.database.later(mark)
+
+
+def _best(hits: Hits) -> Found | None:
+    return max(hits.hits, key=lambda hit: hit.score, default=None)
+
+
+def _score(hits: Hits) -> float:
+    best = _best(hits)
+    return best.score if best else 0.0
 
 
 def _of_woken(memory: "Woken") -> Found:

@@ -50,7 +50,12 @@ async def test_recall_of_nothing_lists_the_newest(server: Servers, query: str) -
         assert "[m1]" in answer["answer"]
         assert "[f last]" in answer["answer"]
         assert "The newest of " in answer["note"]
-        assert "need a question" in await refusal(client, "recall", query=query, since="yesterday")
+        since = await call(client, "recall", query=query, since="yesterday")
+        assert "[m1]" in since["answer"]
+        assert "All since " in since["note"]
+        facts = await call(client, "recall", query=query, kinds=["fact"])
+        assert "[f last]" in facts["answer"]
+        assert "[m1]" not in facts["answer"]
 
 
 async def test_a_read_finds_the_key_whose_last_part_was_written(server: Servers) -> None:

@@ -10,7 +10,6 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.project import EVERYWHERE
 from memory_server.domain.recall import USUAL, Found, Recallable
 from memory_server.domain.recall import AnswerText as Answered
-from memory_server.errors import Invalid
 from memory_server.language.tokens import weigh
 from memory_server.mcp.tool import READS, Tool
 from memory_server.mcp.tools.answers import DEGRADED
@@ -82,11 +81,7 @@ class RecallTools:
         caller: Caller,
     ) -> Annotated[Recalled, RECALLED]:
         """Ask everything stored one question. Answers in sentences, best first, with date and ref: [m42] memory, [f key] fact, [t7] turn, [s3] short-term memory, [w name] prompt due."""
-        if not query:
-            if kinds or since or until:
-                raise Invalid(
-                    "An empty query lists the newest of all kinds: `kinds`, `since` and `until` need a question."
-                )
+        if not (query or kinds or since or until):
             return self._newest(max_tokens, project, caller)
         wish = RecallWish(frozenset(kinds or Recallable), project, since, until)
         return self.recalls.recall(
