@@ -252,7 +252,7 @@ def test_a_value_of_the_person_stays_as_it_is() -> None:
 
 
 def test_a_value_that_is_a_word_or_a_sentence_of_ours_is_chinese_too() -> None:
-    assert catalogue.chinese("There is no turn 7.") == "没有对话轮次 7。"
+    assert catalogue.chinese("No turn 7.") == "找不到对话轮次 t7。"
     assert catalogue.chinese("'x' is unknown. There are: a, b.") == "'x' 无法识别。可用的有：a, b。"
 
 

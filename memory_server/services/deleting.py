@@ -31,7 +31,7 @@ def delete(database: Database, kind: Kind, id: int, purge: bool, caller: Caller)
         deleted = tx.trash.select(kind, item_id=id)
         if not number and not (purge and deleted):
             name, mend = _NAMES[kind]
-            raise NotFound(f"There is no {name} {id}.", mend)
+            raise NotFound(f"No {name} {id}.", mend)
         if not purge:
             return forgetting.deleted(number, tx.now)
         writers = [trashed.writer for trashed in deleted]

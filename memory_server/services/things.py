@@ -66,7 +66,7 @@ class ThingService:
                 remove = self.facts.purge if purge else self.facts.delete
                 _, forgotten = remove(handle.name, handle.scope, caller)
                 if not forgotten.number:
-                    raise NotFound(f"There is no fact `{handle.name}`.", Mend.LIST_FACTS)
+                    raise NotFound(f"No fact `{handle.name}`.", Mend.LIST_FACTS)
                 return forgotten
 
     def restore(self, handle: Handle, caller: Caller) -> list[str]:

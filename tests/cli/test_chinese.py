@@ -67,7 +67,7 @@ def test_what_is_refused_is_chinese_with_its_reason(terminal: Terminal) -> None:
     terminal("add", HARBOUR)
     terminal("add", RELEASE)
     terminal("forget", "2")
-    assert refused("forget", "99", code=1).startswith("memory-server：没有记忆 99。编号可用 `memory")
+    assert refused("forget", "99", code=1).startswith("memory-server：找不到记忆 m99。编号可用 `memory")
     assert "请加 --yes，或写出更改的编号。" in refused("undo")
     assert refused("undo", "c99", code=1).startswith("memory-server：找不到更改 c99，或它已无法撤销。")
     wrong = terminal("list", "--time-zone", "Mars/Base", code=2, LANG=CHINESE).err

@@ -110,12 +110,12 @@ async def test_what_is_missing_does_not_keep_the_others(
     await fill(server, ledger)
     done = terminal("forget", "1", "41", "2", code=1)
     assert done.out == "m1 deleted.\nm2 deleted.\n"
-    assert "There is no memory 41." in done.err
+    assert "No memory 41." in done.err
     assert terminal("undo", "--last", "1", "--yes").out
     answer = terminal("forget", "2", "41", "--json", code=1).json
     assert (answer["ids"], answer["missing"], answer["done"]) == (["m2"], ["m41"], True)
     refused = terminal("forget", "41", "--json", code=1).json
-    assert refused["error"].startswith("There is no memory 41. `memory-server list`")
+    assert refused["error"].startswith("No memory 41. `memory-server list`")
 
 
 async def test_purging_asks_and_never_without_a_terminal(

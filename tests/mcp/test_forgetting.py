@@ -209,10 +209,10 @@ async def test_an_undo_of_what_was_not_deleted_says_so(
 async def test_a_purge_of_what_is_not_there_says_so(server: Servers) -> None:
     async with server() as client:
         assert await refusal(client, "memory_delete", id=9, purge=True) == (
-            "There is no memory 9. Call `recall` to find the id."
+            "No memory 9. Call `recall` to find the id."
         )
         assert await refusal(client, "delete_turn", id=9, purge=True) == (
-            "There is no turn 9. Call `recall` with kinds turn to find the id."
+            "No turn 9. Call `recall` with kinds turn to find the id."
         )
         assert await call(client, "delete_memory", key="no.key", purge=True) == {"deleted": False}
         answer = await call(

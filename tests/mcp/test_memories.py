@@ -711,7 +711,7 @@ async def test_unknown_tools_and_ids_are_named_with_what_mends_them(client: Clie
     assert await refusal(client, "memory_update", id=999_999, importance=3) == expected
     assert (
         await refusal(client, "memory_delete", id=999_999)
-        == "There is no memory 999999. Call `recall` to find the id."
+        == "No memory 999999. Call `recall` to find the id."
     )
     assert (
         await refusal(client, "memory_update", id=1)

@@ -476,11 +476,11 @@ def test_a_purge_removes_the_copies_from_before_migrations(
     [
         (lambda w: w.memories.restore(7), "No memory 7 was deleted in the last 30 days. Nothing was restored."),
         (lambda w: w.memories.restore(2), "No memory 2 was deleted in the last 30 days. Nothing was restored."),
-        (lambda w: w.memories.forget(7, True, CLAUDE), "There is no memory 7."),
-        (lambda w: w.memories.forget(7, False, CLAUDE), "There is no memory 7."),
+        (lambda w: w.memories.forget(7, True, CLAUDE), "No memory 7."),
+        (lambda w: w.memories.forget(7, False, CLAUDE), "No memory 7."),
         (lambda w: w.turns.restore(7), "No turn 7 was deleted in the last 30 days. Nothing was restored."),
-        (lambda w: w.turns.forget(7, True, CLAUDE), "There is no turn 7."),
-        (lambda w: w.turns.forget(7, False, CLAUDE), "There is no turn 7."),
+        (lambda w: w.turns.forget(7, True, CLAUDE), "No turn 7."),
+        (lambda w: w.turns.forget(7, False, CLAUDE), "No turn 7."),
         (lambda w: w.facts.undelete("no.key", None, CLAUDE), "No deleted fact `no.key`."),
         (
             lambda w: w.short_term.restore(parse("nowhere"), f"talk with {TOKEN}", caller=Caller()),

@@ -419,7 +419,7 @@ def test_forgetting_takes_everything_that_hangs_on_a_memory(
 
 
 def test_forgetting_what_is_not_there_says_so(service: MemoryService) -> None:
-    with pytest.raises(NotFound, match=r"^There is no memory 41\.$") as error:
+    with pytest.raises(NotFound, match=r"^No memory 41\.$") as error:
         service.forget(MemoryId(41), False, CALLER)
     assert error.value.problem.hints == (Hint(Mend.FIND_MEMORY),)
 
