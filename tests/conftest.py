@@ -447,9 +447,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: place.get(item.path, len(place)))
 
 
+def pytest_collection() -> None:
+    """No search for garbage while tests are imported and collected: it finds none, and takes half of the time."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """What was imported and collected stays: no search for garbage walks through it again."""
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
