@@ -101,13 +101,17 @@ async def test_search_shows_what_solves_a_hit_inside_it(client: Client, project:
         client, "memory_store", content="npm install fails with EACCES", type="error", project=project
     )
     text = (
-        "The folder belonged to root: take it over with chown, then npm install works as before for all users"
+        "The folder belonged to root: take it over with chown, then npm install works as before for all users of "
+        "the machine, also for those who log in by ssh and have another home"
     )
     fix = await call(client, "memory_store", content=text, type="learning", project=project)
     await call(client, "graph_connect", sourceId=fix["id"], targetId=error["id"], relation="solves")
     found = await call(client, "memory_search", query="npm install fails with EACCES", project=project)
     assert [hit["id"] for hit in found["results"]] == [error["id"]]
-    assert found["results"][0]["linked"] == [{"id": fix["id"], "relation": "solves", "content": text[:80]}]
+    (linked,) = found["results"][0]["linked"]
+    assert (linked["id"], linked["relation"]) == (fix["id"], "solves")
+    assert linked["content"].endswith("…")
+    assert f"{text} ".startswith(f"{linked['content'].removesuffix('…')} ")
 
 
 async def test_search_shows_the_part_of_a_long_memory_that_fits(client: Client, project: str) -> None:
