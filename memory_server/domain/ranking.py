@@ -3,7 +3,7 @@
 The constants were chosen on development sets in both languages: `scripts/lab/quality/evaluate.py` prints the figures.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp, log
 from types import MappingProxyType
@@ -57,6 +57,10 @@ NEIGHBOURS = 3
 
 CUT = 0.3
 """Least share of the best hit's rank with which a neighbour joins: below, none was an answer."""
+
+NEARLY = 0.9
+"""Least share of its rank with which what probably replaces a text comes before it, not behind it: with .8 questions
+about other things lost their answer, with .95 outdated ones stayed first."""
 
 LEAST = 0.05
 """Probability below which a hit is left out, unless it is the best: that keeps 84 to 100 % of the answers."""
@@ -148,8 +152,13 @@ def in_order(hits: Iterable[Hit], successors: Mapping[MemoryId, MemoryId] = _NON
 
 
 def likely(hits: Sequence[Hit]) -> list[Hit]:
-    """The best hit, and those that are likely enough to answer."""
-    return [hit for place, hit in enumerate(hits) if place == 0 or hit.score >= LEAST]
+    """The best hit, those that are likely enough to answer, and what probably replaces one of these."""
+    ids = {hit.memory.id for place, hit in enumerate(hits) if place == 0 or hit.score >= LEAST}
+    return [
+        hit
+        for place, hit in enumerate(hits)
+        if place == 0 or hit.score >= LEAST or ids.intersection(hit.maybe_supersedes)
+    ]
 
 
 def _ordered(hits: Iterable[Hit]) -> list[Hit]:
@@ -202,17 +211,22 @@ def with_neighbours(hits: list[Hit], near: Sequence[Edge], candidates: Sequence[
     return _ordered(joined.values())
 
 
-def with_newer(order: Sequence[Key], newer: Mapping[Key, Key]) -> list[Key]:
-    """The order of an answer, each text with the one that probably replaces it right before it, unless that comes
-    earlier. `newer` maps the older one to that."""
+def with_newer(order: Sequence[Key], newer: Mapping[Key, Key], led: Collection[Key]) -> list[Key]:
+    """The order of an answer, each text beside the one that probably replaces it, unless that comes earlier.
+
+    `newer` maps the older one to that, which comes right before it if it is `led`, else right behind it.
+    """
     placed: dict[Key, None] = {}
 
     def place(key: Key, below: frozenset[Key]) -> None:
-        if key not in placed:
-            above = newer.get(key)
-            if above is not None and above not in below:
-                place(above, below | {key})
-            placed.setdefault(key)
+        if key in placed or key in below:
+            return
+        update, below = newer.get(key), below | {key}
+        if update is not None and key in led:
+            place(update, below)
+        placed.setdefault(key)
+        if update is not None:
+            place(update, below)
 
     for key in order:
         place(key, frozenset())

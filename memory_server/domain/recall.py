@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -84,8 +84,8 @@ class Found:
     `day` is when it was (YYYY-MM-DD), `project` its project where that is another one than the caller's.
     `changed_at` is when a memory or a fact was written last, `session` that of a transcript in which it was said,
     `origin` who said it first. `anchors` are what it speaks of in the working tree, `remark` says what has changed
-    there since. `replaces` are the handles of older texts that it probably replaces, `contradicts` of those that
-    contradict it.
+    there since. `replaces` are the handles of older texts that it probably replaces, `newer` is that of what probably
+    replaces it; those that contradict it are `contradicts`.
     """
 
     kind: Recallable
@@ -103,6 +103,7 @@ class Found:
     anchors: tuple[Anchor, ...] = ()
     remark: str | None = None
     replaces: tuple[str, ...] = ()
+    newer: str | None = None
     contradicts: tuple[str, ...] = ()
 
 
@@ -161,11 +162,11 @@ def compose(
     page_words: list[frozenset[str]] = []
     likely = with_newer(_likely(question, hits, max_tokens), hits)
     refs = {hit.ref for hit in likely}
-    without: set[str] = set()
+    newer = {old: hit.ref for hit in likely for old in hit.replaces if old in refs}
     for hit in likely:
-        hit = replace(hit, replaces=tuple(ref for ref in hit.replaces if ref in refs))
+        hit = _marked(hit, newer, {item.ref for item in page.items})
         words = _words(hit.said)
-        if hit.ref in without or any(_same(words, above) for above in page_words):
+        if any(_same(words, above) for above in page_words):
             continue
         quotation = excerpt(hit.said, terms, LONG)
         text = f"{quotation} ({hit.remark})" if hit.remark else quotation
@@ -176,21 +177,30 @@ def compose(
             page_words.append(words)
         else:
             left_out[hit.kind] += 1
-            without.update(hit.replaces)  # an old value alone would be told as true
     text = "\n".join(page.lines)
     return AnswerText(text, tuple(page.items), round(page.cost + FRAME), dict(left_out))
 
 
+def _marked(hit: Found, newer: Mapping[str, str], on_page: Collection[str]) -> Found:
+    """Return a hit that names the other one of its pair, unless that is told already and has the mark."""
+    replaces = tuple(ref for ref in hit.replaces if ref in newer and ref not in on_page)
+    new = newer.get(hit.ref)
+    return replace(hit, replaces=replaces, newer=None if new in on_page else new)
+
+
 def with_newer(chosen: Sequence[Found], hits: Sequence[Found]) -> list[Found]:
-    """The chosen hits, each with what probably replaces it right before it and as likely, chosen or not."""
+    """The chosen hits, each beside what probably replaces it, chosen or not. What comes before it is as likely."""
     by_ref = {hit.ref: hit for hit in (*hits, *chosen)}
     newer = {old: hit.ref for hit in reversed(hits) for old in hit.replaces if old in by_ref}
-    order = ranking.with_newer([hit.ref for hit in chosen], newer)
-    for ref in reversed(order):
+    led = set[str]()
+    order = ranking.with_newer([hit.ref for hit in chosen], newer, newer)
+    for ref in reversed(order):  # of a line of several the oldest first
         if ref in newer:
-            new = by_ref[newer[ref]]
-            by_ref[new.ref] = replace(new, score=max(new.score, by_ref[ref].score))
-    return [by_ref[ref] for ref in order]
+            old, new = by_ref[ref], by_ref[newer[ref]]
+            if new.score >= ranking.NEARLY * old.score:
+                led.add(old.ref)
+                by_ref[new.ref] = replace(new, score=max(new.score, old.score))
+    return [by_ref[ref] for ref in ranking.with_newer([hit.ref for hit in chosen], newer, led)]
 
 
 def _likely(question: str, hits: Sequence[Found], max_tokens: int) -> list[Found]:
@@ -275,6 +285,7 @@ def line(item: Found, text: str) -> str:
         for verb, refs in (("may replace", item.replaces), ("contradicts", item.contradicts))
         if refs
     ]
+    marks += [f"{item.newer} may replace it"] if item.newer else []
     return f"{day}{text}{project} [{' · '.join([f'{item.ref}{trust.mark(item.origin)}', *marks])}]"
 
 

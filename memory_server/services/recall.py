@@ -6,7 +6,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
-from memory_server.domain import confidence, fact_text, ranking, recall, rights, trust
+from memory_server.domain import confidence, fact_text, recall, rights, trust
 from memory_server.domain.briefing import clauses
 from memory_server.domain.caller import Caller
 from memory_server.domain.echo import covers, may_replace, said_of
@@ -454,7 +454,7 @@ class _Shown:
 def _with_newer(
     tx: Tx, hits: Sequence[Found], updates: Sequence[LikelyUpdate], shown: _Shown, here: Caller
 ) -> list[Found]:
-    """Return the hits, each with the latest that probably replaces it right before it, as likely as it is."""
+    """Return the hits, each beside the latest that probably replaces it."""
     by_ref = {hit.ref: hit for hit in hits}
     newer = {update.old.handle: update.new.handle for update in reversed(updates)}
     missing = [update.new for update in updates if update.new.handle not in by_ref]
@@ -467,13 +467,10 @@ def _with_newer(
     ]
     added += [showing.of_fact(fact, 0.0, here) for fact in (tx.facts.select(fact_ids) if fact_ids else ())]
     by_ref |= {hit.ref: hit for hit in added}
-    newer = {old: new for old, new in newer.items() if new in by_ref}
-    order = ranking.with_newer([hit.ref for hit in hits], newer)
-    for old in reversed(order):  # of a line of several the oldest first
-        if new := by_ref.get(newer.get(old, "")):
-            score = max(new.score, by_ref[old].score)
-            by_ref[new.ref] = replace(new, score=score, replaces=(*new.replaces, old))
-    return [by_ref[ref] for ref in order]
+    for old, new in newer.items():
+        if new in by_ref:
+            by_ref[new] = replace(by_ref[new], replaces=(*by_ref[new].replaces, old))
+    return recall.with_newer([by_ref[hit.ref] for hit in hits], list(by_ref.values()))
 
 
 def _below_what_was_said(hits: Sequence[Ranked[Any]]) -> list[Ranked[Any]]:

@@ -309,7 +309,7 @@ def _of_no_project(tx: Tx, limit: int) -> list[Memory]:
     """Return what is about the person, and what else matters in all projects."""
     ordinary, high = tx.each(
         [
-            partial(tx.standing.most_important, "", CONSIDERED, ORDINARY),
+            partial(tx.standing.most_important, "", CONSIDERED // 2, ORDINARY),
             partial(tx.standing.most_important, "", limit, HIGH),
         ]
     )

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -223,32 +224,28 @@ def _shortened(linked: Linked) -> Linked:
 def _with_newer(
     tx: Tx, hits: Sequence[Hit], updates: Sequence[LikelyUpdate], kind_search: KindSearch[Memory]
 ) -> list[Hit]:
-    """Return the hits, each with the memory that probably replaces it right before it, as likely as it is."""
+    """Return the hits, each beside the memory that probably replaces it. One that comes before it is as likely."""
     by_id = {hit.memory.id: hit for hit in hits}
-    newer = {
-        MemoryId(update.old.row): MemoryId(update.new.row)
-        for update in reversed(updates)
-        if update.new.kind == "memory" and _may_be_told(by_id.get(MemoryId(update.old.row)))
-    }
-    by_id |= {
-        hit.memory.id: hit for hit in _joining(tx, sorted(set(newer.values()) - set(by_id)), kind_search)
-    }
-    newer = {old: new for old, new in newer.items() if new in by_id}
-    order = ranking.with_newer([hit.memory.id for hit in hits], newer)
-    for old in reversed(order):  # the last of a line of several comes first
-        if old in newer:
-            new = by_id[newer[old]]
-            by_id[new.memory.id] = replace(
-                new,
-                rank=max(new.rank, by_id[old].rank),
-                score=max(new.score, by_id[old].score),
-                maybe_supersedes=(*new.maybe_supersedes, old),
-            )
-    return [by_id[id] for id in order]
-
-
-def _may_be_told(hit: Hit | None) -> bool:
-    return hit is not None and hit.score >= ranking.LEAST
+    pairs = [
+        (MemoryId(update.old.row), MemoryId(update.new.row))
+        for update in updates
+        if update.old.kind == update.new.kind == "memory" and update.old.row in by_id
+    ]
+    missing = {new for old, new in pairs if by_id[old].score >= ranking.LEAST} - set(by_id)
+    by_id |= {hit.memory.id: hit for hit in _joining(tx, sorted(missing), kind_search)}
+    newer, led = dict[MemoryId, MemoryId](), set[MemoryId]()
+    for old_id, new_id in sorted(pairs, key=itemgetter(0)):  # the last of a line of several leads all
+        if new_id not in by_id:
+            continue
+        old, new = by_id[old_id], by_id[new_id]
+        leads = new.rank >= ranking.NEARLY * old.rank
+        if old_id not in newer or (leads and old_id not in led):
+            newer[old_id] = new_id
+        if leads:
+            led.add(old_id)
+            new = replace(new, rank=max(new.rank, old.rank), score=max(new.score, old.score))
+        by_id[new_id] = replace(new, maybe_supersedes=(*new.maybe_supersedes, old_id))
+    return [by_id[id] for id in ranking.with_newer([hit.memory.id for hit in hits], newer, led)]
 
 
 def by_probability(tx: Tx, hits: Iterable[Hit]) -> list[Hit]:

@@ -66,7 +66,23 @@ def line(*ids: int) -> dict[MemoryId, MemoryId]:
     ],
 )
 def test_what_probably_replaces_a_hit_comes_right_before_it(newer: dict[int, int], order: list[int]) -> None:
-    assert with_newer([1, 2, 3, 4], newer) == order
+    assert with_newer([1, 2, 3, 4], newer, newer) == order
+
+
+@pytest.mark.parametrize(
+    ("newer", "order"),
+    [
+        ({1: 3}, [1, 3, 2, 4]),
+        ({2: 1}, [1, 2, 3, 4]),
+        ({1: 2, 2: 4}, [1, 2, 4, 3]),
+        ({2: 9, 9: 8}, [1, 2, 9, 8, 3, 4]),
+        ({1: 2, 2: 1}, [1, 2, 3, 4]),
+    ],
+)
+def test_what_answers_less_well_than_what_it_may_replace_comes_right_behind_it(
+    newer: dict[int, int], order: list[int]
+) -> None:
+    assert with_newer([1, 2, 3, 4], newer, ()) == order
 
 
 def order(hits: list[Hit], successors: Mapping[MemoryId, MemoryId]) -> list[int]:

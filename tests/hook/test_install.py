@@ -420,6 +420,7 @@ def test_claude_does_not_wait_for_what_is_kept_at_a_stop_and_codex_must(hooks: H
     assert waits["claude"] - waits["codex"] == {
         ("PostToolUse", True),
         ("PostToolUseFailure", False),
+        ("PostToolUseFailure", True),
     }  # Codex has no such event
 
 

@@ -29,7 +29,7 @@ def test_the_hooks_of_the_plugin_are_those_of_install(client: str, file: str) ->
     waits = [
         (event, "WebFetch" in item.get("matcher", "")) for event, item, hook in hooks if "async" not in hook
     ]
-    assert len(hooks) == len(entries) + (client == "claude")
+    assert len(hooks) == len(entries) + (2 if client == "claude" else 0)
     if client == "claude":
         assert {event for event, *_ in hooks} - {event for event, _ in waits} == {"Stop"}
         assert [fetches for event, fetches in waits if event == "PostToolUse"] == [True]

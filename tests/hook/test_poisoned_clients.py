@@ -38,7 +38,7 @@ AGREED = {
 
 @contextmanager
 def page() -> Iterator[str]:
-    """A page on this machine; its address."""
+    """A page on this machine under the name of another one; the command that fetches it."""
 
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, format: str, *args: Any) -> None:
@@ -52,7 +52,8 @@ def page() -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/handbook"
+        port = server.server_address[1]
+        yield f"curl -s --resolve handbook.example:{port}:127.0.0.1 http://handbook.example:{port}/handbook"
     finally:
         server.shutdown()
         server.server_close()
@@ -66,7 +67,7 @@ async def test_what_a_model_stores_of_a_page_is_from_there_and_is_told_to_no_lat
     async with server(cwd=hooks.project) as client:
         await call(client, "write_memory", key="current.task", value="rewrite the invoice exporter")
     home, (runs, parameter, stores) = tmp_path / "home", CALLS[name]
-    with page() as address, model_stub() as stub:
+    with page() as fetch, model_stub() as stub:
         env = surroundings(name, home, stub)
         own = dict.fromkeys(("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"), "")
         assert hooks.run("install", name, "--db", hooks.given, env={**env, **own}).returncode == 0
@@ -77,14 +78,14 @@ async def test_what_a_model_stores_of_a_page_is_from_there_and_is_told_to_no_lat
                 config.read_text().replace(entry, f'{entry}env = {{ PYTHONPATH = "{ROOT}" }}\n')
             )
         calls: list[tuple[str, Arguments]] = [
-            (runs, {parameter: f"curl -s {address}"}),
+            (runs, {parameter: fetch}),
             (runs, {parameter: "sleep 3"}),  # Claude Code does not wait for the hook after a tool
             (stores, STORED),
         ]
         stub.calls = calls
         carry_out([*COMMANDS[name], *AGREED[name]], hooks.project, env)
         assert stub.calls == []
-        assert hooks.rows("SELECT origin FROM memories") == [("web 127.0.0.1",)]
+        assert hooks.rows("SELECT origin FROM memories") == [("web handbook.example",)]
         stub.asked.clear()
         carry_out(COMMANDS[name], hooks.project, env)
         told = json.dumps(stub.asked)

@@ -142,14 +142,15 @@ _EDGES: Final = """
         SELECT
             e.id, {at} AS at, {by} AS by, source.id AS source, source.project,
             e.relation || ' m' || target.id || ': ' || target.content AS text
-        FROM edges AS e
+        FROM (SELECT * FROM edges ORDER BY id DESC LIMIT 100) AS e
         JOIN memories AS source ON source.id = e.source_id
         JOIN memories AS target ON target.id = e.target_id
         WHERE {condition}
             AND NOT EXISTS (SELECT 1 FROM event_steps AS s WHERE s.kind = 'edge' AND s.item_id = e.id)
     ) AS connected
 """
-"""Edges, but for those of an event. One that was stored with its memory is no change of its own."""
+"""The latest edges, but for those of an event. One that was stored with its memory is no change of its own. There is no
+index by moment: more would read all edges."""
 
 _CONNECTED: Final = _EDGES.format(
     at="e.valid_from",
