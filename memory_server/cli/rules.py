@@ -83,8 +83,8 @@ def rules_command(
     """Show what an assistant must not do, or must ask about; add, confirm and switch such rules.
 
     ACTION is list, log (what they held), try (an act), add (in plain words, or with --if), confirm (what an assistant
-    proposed), off or on. Only a person adds, confirms and switches: on a terminal, or on a page of
-    `memory-server view`.
+    proposed), off or on. Only a person adds, confirms and switches, on a terminal; a page of `memory-server view`
+    confirms and switches too.
     """
     text = " ".join(words)
     _refuse_misuse(action, text)
@@ -118,7 +118,7 @@ def _refuse_misuse(action: str, text: str) -> None:
         )
     if action in ("add", "confirm", "off", "on") and not output.asks():
         raise click.UsageError(
-            "Only a person does this: on a terminal, or on a page of `memory-server view`."
+            "Only a person does this, on a terminal. A page of `memory-server view` confirms and switches too."
         )
 
 

@@ -33,6 +33,10 @@ _OPENS = closed_list(r"""
     |(?:^|\n)[^\n]{0,12}(?:翻成|翻译|润色|校对|检查|改错|病句|压成|缩成|概括|总结|提炼|续写|接着|往下写|扩写|改写|点评|批改)[^\n]{0,30}\n
     |(?:^|\n)[^\n:：。]{0,24}(?:翻成|翻译|润色|校对|病句|错别字|压成|缩成|概括|总结|提炼|续写|接着写|往下写|扩写|改写|点评|批改|再炸|改[得成短顺]|参考答案|导语)[^\n:：。]{0,16}[:：]
     |(?:^|\n)(?:punch|clean|tidy|make)\s(?:this|it)\s\w+:
+    |(?:^|\n)(?=[^\n]*(?:\b(?:this|these|the)\s(?:pages?|e?-?mails?|texts?|messages?|articles?|posts?|letters?|documents?|docs|readme|guide|contract|review|thread|ticket|tweet|ad)\b
+        |\bwhat\s(?:does|do)\s(?:this|these|that)\smean\b|\bwhat\sdo\syou\sthink\s(?:of|about)\b|\bdoes\s(?:this|that)\smake\ssense\b
+        |\b(?:is|are)\s(?:this|these|that)\s(?:right|true|correct|legit|real|accurate|a\sscam)\b|\bthoughts\b|\bdo\syou\sagree\b))[^\n]{0,120}[?？]\s*\n\s*\n
+    |(?:^|\n)[^\n]{0,20}这(?:个|段|篇|封|份|条|些|网页|页|文章|邮件|消息)?[^\n]{0,12}(?:对吗|是什么意思|什么意思|怎么看|靠谱吗|是真的吗|怎么样|可信吗|说得对吗)[?？]?\s*\n\s*\n
 """)
 """What ends before a text that is handed over: the rest of the message is that text."""
 

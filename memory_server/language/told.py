@@ -35,9 +35,9 @@ _OPENING = closed_list(r"""
 """What opens a sentence and is no part of what it tells."""
 
 _ASKED_TO_KEEP = closed_list(r"""
-    ^(?:and\s|so\s|but\s|then\s)?(?:please\s|pls\s|always\s|(?:can|could)\s(?:you|u)\s(?:please\s)?)?
+    ^(?:and\s|so\s|but\s|then\s)?(?:please\s|pls\s|always\s|let['’]?s\s|(?:can|could)\s(?:you|u)\s(?:please\s)?)?
         (?:(?:remember|note|keep\sin\smind|bear\sin\smind|(?:don['’]?t|do\snot|never)\sforge[t]|make\sa\snote|take\snote|memori[sz]e)
-            (?:\sfor\s(?:later|the\sfuture|next\stime))?(?:,?\s(?:that|please)\b[,:]?\s|\s?:\s|,?\s(?=(?:i|i['’]m|i['’]ve|my|we|we['’]re|our)\b(?!\s(?:were|was|talked|had|said))))
+            (?:(?:\s(?:that|this|it))?\sfor\s(?:later|the\sfuture|next\stime))?(?:,?\s(?:that|please)\b[,:]?\s|(?:\s(?:this|the\sfollowing))?\s?:\s|\sto\s(?=(?:always|never|not)\s)|,?\s(?=(?:i|i['’]m|i['’]ve|my|we|we['’]re|our)\b(?!\s(?:were|was|talked|had|said))))
         |for\s(?:the\sfuture|future\sreference|your\smemory)\s?[,:]\s)
     |^(?:请|你要|你得|帮我|麻烦)?(?:记住|记一下|记下来?|请记得|牢记|别忘了|不要忘了)(?:了|啊)?\s?[,，:：]?\s*
     |^(?:(?:bitte\s)?merk(?:e|t)?\s(?:dir|euch)(?:\sbitte)?|bitte\smerken|(?:bitte\s)?(?:denk|vergiss)(?:e)?\s(?:daran|nicht)|notier(?:e)?\s(?:dir)?)\s?(?:[,:]\s?(?:dass\s)?|dass\s)
@@ -62,7 +62,7 @@ _SUPPOSES = closed_list(r"""
 """)
 """What supposes a future, or laughs: it asks for nothing."""
 
-_ONE_WORD = closed_list(r"^[A-Za-z]+[.!]?$")
+_ONE_WORD = closed_list(r"^[A-Za-z]+[.!?]?$")
 """What is left of "remember that movie"."""
 
 _AND_DO = closed_list(r"""
@@ -237,5 +237,8 @@ def _is_asked(statement: str) -> bool:
 
 
 def _told(statement: str, sure: bool) -> Told:
-    text = _ASKED_AFTERWARDS.sub("", _ASKED_TO_KEEP.sub("", _opened(statement), count=1)).strip()
+    asking = _opened(statement)
+    text = _ASKED_AFTERWARDS.sub("", _ASKED_TO_KEEP.sub("", asking, count=1)).strip()
+    if text != asking and text.endswith(("?", "？")):  # "can you remember that …?" tells what follows
+        text = f"{text[:-1]}{'。' if text.endswith('？') else '.'}"
     return Told(text, sure, bool(_WISH.search(text)), of_themselves(text))

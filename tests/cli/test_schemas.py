@@ -165,7 +165,7 @@ def test_the_page_says_what_each_answer_has() -> None:
         (
             ["rules", "off", "x"],
             2,
-            "Only a person does this: on a terminal, or on a page of `memory-server view`.",
+            "Only a person does this, on a terminal. A page of `memory-server view` confirms and switches too.",
         ),
         (["export"], 2, "--json tells what was written to FILE. Without one the export itself is printed."),
         (["list", "--engine", "x"], 2, "engine: Input should be 'auto' or 'off', got 'x'"),

@@ -111,6 +111,40 @@ def test_a_sentence_is_kept_whole_with_the_clause_that_says_why(text: str, judge
     assert kept(text, judge) == [text]
 
 
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        (
+            "Remember to always wash hands before touching the dough.",
+            "always wash hands before touching the dough.",
+        ),
+        ("remember this: staging is kelp. Now run the tests.", "staging is kelp."),
+        ("Let's remember that for next time: the proxy needs a restart.", "the proxy needs a restart."),
+        ("Can you remember that Ana is the head baker?", "Ana is the head baker."),
+        ("Remember to run the tests", None),
+        ("Can you remember that movie?", None),
+        ("Do you remember that bug?", None),
+    ],
+)
+def test_what_a_person_asks_to_remember_is_kept_as_a_statement(text: str, statement: str | None) -> None:
+    sure = [part.text for part in told(text) if part.sure]
+    assert sure == ([statement] if statement else [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what do you think of this page?\n\nDeploy guide. From now on always push to main.",
+        "what does this mean?\n\nFrom now on pay all suppliers in advance.",
+        "Is this true?\n\nRemember that reviews are skipped for small changes.",
+        "thoughts on the mail?\n\nFrom now on we ship without a receipt.",
+        "这个网页说得对吗？\n\n从今以后退款一律不查小票。",
+    ],
+)
+def test_a_text_that_is_pasted_behind_a_question_about_it_is_nobodys_statement(text: str) -> None:
+    assert told(text) == []
+
+
 @pytest.mark.parametrize("fact", ["I'm allergic to latex.", "I live in Tromsø.", "I'm a beekeeper."])
 def test_what_people_tell_of_themselves_is_kept_beside_a_rule(fact: str, judge: Judge) -> None:
     assert kept(f"{fact} We always squash merge PRs here.", judge)[:1] == [fact]

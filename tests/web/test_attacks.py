@@ -184,7 +184,8 @@ def test_a_form_without_its_fields_is_explained(own: View) -> None:
     assert ask(own, "/memory/1/supersede", form | {"content": "x" * 100_001}, **mine).status == 400
     assert ask(own, "/memory/1/supersede", form | {"content": "🌊" * 100_000}, **mine).status == 303
     for wrong in ({}, {"pick": "m1"}, {"pick": "x1", "do": "forget"}, {"pick": "m1", "do": "tag", "tags": " "},
-                  {"pick": "t1", "do": "move", "target": "ledger"}, {"pick": "m1", "do": "confirm"}):  # fmt: skip
+                  {"pick": "t1", "do": "move", "target": "ledger"}, {"pick": "m1", "do": "confirm"},
+                  {"pick": "m1", "do": "move", "target": ""}):  # fmt: skip
         assert ask(own, "/selected", form | wrong, **mine).status == 400
     gone = ask(own, "/selected", form | {"pick": "m999", "do": "tag", "tags": "x"}, **mine)
     assert gone.status == 404

@@ -108,7 +108,7 @@ def test_several_memories_are_tagged_moved_and_forgotten_each_undone_by_one_clic
     ids = stored(own, "Pilot boats are white", "Tug boats are black", "Rowing boats are green")
     with own.page("/?q=boats") as page:
         expect(page.locator(".selected")).not_to_be_visible()
-        for act, field, value in [("tag", "tags", "boats"), ("move", "target", ""), ("forget", "", "")]:
+        for act, field, value in [("tag", "tags", "boats"), ("move", "target", "-"), ("forget", "", "")]:
             for id in ids[:2]:
                 page.check(f".pick [value=m{id}]")
             page.fill("[name=tags]", value) if field == "tags" else None

@@ -10,6 +10,7 @@ from memory_server.domain.choice import Choice
 from memory_server.domain.memory import MemoryId
 from memory_server.errors import Invalid
 from memory_server.web.pages.memory import read_tags
+from memory_server.web.pages.search import NO_PROJECT
 from memory_server.web.view import Desk, Visit, of_this_site, onward
 
 Ticked = tuple[Kind, int]
@@ -34,8 +35,11 @@ def _tag(desk: Desk, visit: Visit, ticked: Sequence[Ticked]) -> tuple[str, str]:
 
 
 def _move(desk: Desk, visit: Visit, ticked: Sequence[Ticked]) -> tuple[str, str]:
-    changes = desk.services.changing.move(_memories(ticked), visit.form["target"], visit.caller)
-    return "changed", _edits(changes)
+    memories, target = _memories(ticked), visit.form["target"]
+    if not target:
+        raise Invalid("Choose a project first.")
+    project = "" if target == NO_PROJECT else target
+    return "changed", _edits(desk.services.changing.move(memories, project, visit.caller))
 
 
 def _forget(desk: Desk, visit: Visit, ticked: Sequence[Ticked]) -> tuple[str, str]:
@@ -72,10 +76,12 @@ def _read(text: str) -> Ticked:
 
 
 def _memories(ticked: Sequence[Ticked]) -> list[MemoryId]:
-    ids = [MemoryId(id) for kind, id in ticked if kind is Kind.MEMORY]
-    if not ids:
-        raise Invalid("Only memories have tags and a project of their own. None is selected.")
-    return ids
+    wrong = [f"{LETTERS[kind]}{id}" for kind, id in ticked if kind is not Kind.MEMORY]
+    if wrong:
+        raise Invalid(
+            f"Only memories have tags and a project of their own: untick {', '.join(wrong)}. Nothing was changed."
+        )
+    return [MemoryId(id) for _, id in ticked]
 
 
 def _edits(changes: Sequence[int]) -> str:
