@@ -5,6 +5,7 @@ The constants were chosen on development sets in both languages: `scripts/lab/qu
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from math import exp, log
 from types import MappingProxyType
 from typing import TypeVar
@@ -153,11 +154,12 @@ def in_order(hits: Iterable[Hit], successors: Mapping[MemoryId, MemoryId] = _NON
 
 def likely(hits: Sequence[Hit]) -> list[Hit]:
     """The best hit, those that are likely enough to answer, and what probably replaces one of these."""
-    ids = {hit.memory.id for place, hit in enumerate(hits) if place == 0 or hit.score >= LEAST}
+    answering = [place == 0 or hit.score >= LEAST for place, hit in enumerate(hits)]
+    ids = {hit.memory.id for hit in compress(hits, answering)}
     return [
         hit
-        for place, hit in enumerate(hits)
-        if place == 0 or hit.score >= LEAST or ids.intersection(hit.maybe_supersedes)
+        for hit, is_likely in zip(hits, answering, strict=True)
+        if is_likely or ids.intersection(hit.maybe_supersedes)
     ]
 
 

@@ -84,6 +84,11 @@ def waits(origin: str) -> bool:
     return origin == WEB or origin.startswith((f"{WEB} ", MCP))
 
 
+def is_listed(origin: str, hides: bool) -> bool:
+    """True if a list has a text of this origin; one that `hides` leaves out what waits to be confirmed."""
+    return not (hides and waits(origin))
+
+
 def is_of_user(origin: str) -> bool:
     """True if the user has said a text, or has confirmed it."""
     return origin in (TOLD, TYPED) or origin.startswith(CONFIRMED)

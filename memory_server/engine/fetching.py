@@ -33,6 +33,8 @@ SEARCHERS: Final = frozenset(
 
 _ADDRESS = re.compile(r"\b(?:https?|ftp)://[^\s'\"|;<>)]+", re.IGNORECASE)
 _HOST = re.compile(r"(?:[\w.+-]+@)?(localhost|[\w-]+(?:\.[\w-]+)+|)(:[\w/.~-]*)?(?:/\S*)?")
+_MAY_BE_ADDRESS = re.compile("localhost|[^/.]*:|[^/.][^/]*[:/]")
+_ANY = re.compile("")
 _LOCAL = re.compile(r"(?:.*\.)?(?:localhost|local|internal|lan|test)")
 _FETCHES = re.compile(r"\b(?:curl|wget|gh|glab|httpie|lynx|w3m|aria2c|Invoke-WebRequest|iwr)\b")
 
@@ -123,7 +125,7 @@ def _downloaded(command: Invocation) -> list[str]:
 
 def _hosts(words: Sequence[str]) -> list[str]:
     """Return the hosts of the words that are surely addresses; where none is, of those that may be."""
-    for pattern in (_ADDRESS, re.compile("localhost|[^/.]*:|[^/.][^/]*[:/]"), re.compile("")):
+    for pattern in (_ADDRESS, _MAY_BE_ADDRESS, _ANY):
         if hosts := [host for word in words if pattern.match(word) and (host := _named(word)) is not None]:
             return hosts
     return []

@@ -84,11 +84,12 @@ def _lengths(looked_at: str, is_whole: bool, limits: tuple[float, ...], spared: 
         fitting = bisect_right(sums, most)
         too_far = places[fitting] if fitting < len(places) else len(looked_at) + 1
         end = _last(clauses, too_far)
-        soon = next((clause for clause in clauses if clause >= too_far), None)
-        if spared and (end is None or weight(end) < _NEAR * most) and soon and weight(soon) <= most + spared:
-            end = soon
-        elif end is None or weight(end) < _NEAR * most:
-            end = _last_word(looked_at, too_far) or end or places[fitting - 1]
+        if end is None or weight(end) < _NEAR * most:
+            soon = next((clause for clause in clauses if clause >= too_far), None) if spared else None
+            if soon and weight(soon) <= most + spared:
+                end = soon
+            else:
+                end = _last_word(looked_at, too_far) or end or places[fitting - 1]
         return looked_at[:end].rstrip(_LEFT_AT_END) + "…"
 
     return [cut(most) for most in limits]

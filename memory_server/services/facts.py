@@ -178,7 +178,7 @@ class FactService:
 
     def shows(self, stored: Fact | Turn) -> bool:
         """True if a list has it."""
-        return not (self.hides and trust.waits(stored.origin))
+        return trust.is_listed(stored.origin, self.hides)
 
     def delete(self, key: str, scope: Scope | None, caller: Caller) -> tuple[Fact | None, Forgotten]:
         """Delete the fact that a read without scope would give; None where there is none. It can be brought back for

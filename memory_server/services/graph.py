@@ -178,7 +178,7 @@ class GraphService:
             return ask(tx, None)
 
     def _shows(self, memory: Memory) -> bool:
-        return not (self.hides and trust.waits(memory.origin))
+        return trust.is_listed(memory.origin, self.hides)
 
 
 def _as_of(tx: Tx, memories: list[Memory], at: str | None) -> list[Memory]:

@@ -1,7 +1,7 @@
 """Asks one question of all stores: memories, facts, turns, short-term memories, and the prompts that are due."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
@@ -10,23 +10,19 @@ from memory_server.domain import confidence, fact_text, recall, rights, trust
 from memory_server.domain.briefing import clauses
 from memory_server.domain.caller import Caller
 from memory_server.domain.echo import covers, may_replace, said_of
-from memory_server.domain.edge import Linked, line_of
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.fact import Fact, FactFilter, homes
-from memory_server.domain.memory import Filter, Memory, MemoryId
-from memory_server.domain.mending import remedy_of
+from memory_server.domain.memory import Filter, MemoryId
 from memory_server.domain.message import Message
-from memory_server.domain.notice import LikelyUpdate, handle
 from memory_server.domain.project import EVERYWHERE, default_conversation
 from memory_server.domain.recall import AnswerText, Found, Recallable
 from memory_server.domain.short_term import SaidFilter, ShortTermId, ShortTermMemory
-from memory_server.domain.turn import Turn, TurnKinds
+from memory_server.domain.turn import TurnKinds
 from memory_server.errors import Problem
-from memory_server.ground import Anchor
 from memory_server.language import question, time_asked
 from memory_server.language.tokens import weigh_json
 from memory_server.project import Project
-from memory_server.services import ground, listing, projects, retrieval, search, showing, turns
+from memory_server.services import ground, listing, projects, retrieval, search, showing, shown_hits, turns
 from memory_server.services import timed as times
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.gathering import KindSearch, SearchItem
@@ -37,6 +33,7 @@ from memory_server.services.ordering import Ranked
 from memory_server.services.projects import Among
 from memory_server.services.reranking import OFF as NO_RERANKER
 from memory_server.services.reranking import Reordering, Reranking
+from memory_server.services.shown_hits import Load
 from memory_server.services.timed import Timed
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
@@ -60,8 +57,6 @@ OF_ALL_TIMES = 0.5
 
 PER_REMARK, PER_HINT = 5, 30
 """Tokens of a note, or of why the answer is less than it could be, besides its text; and of what mends that."""
-
-Load = Callable[[Tx, Sequence[int]], dict[int, SearchItem[Memory]]]
 
 NOTHING = "Nothing stored answers this."
 
@@ -143,9 +138,9 @@ class RecallService:
         """
         due, asleep = self._woken([*messages, *([Message("user", text)] if text else [])], wish, caller)
         woken = [_of_woken(memory) for memory in due]
-        result, is_list = self._found(text, wish, caller)
+        result, is_list = self._answering(text, wish, caller)
         note, problems = result.note, (*asleep, *result.problems)
-        shown = [hit for hit in result.hits if not (self.hides and trust.waits(hit.origin))]
+        shown = [hit for hit in result.hits if trust.is_listed(hit.origin, self.hides)]
         hits = ground.with_remarks(shown, caller) if result.answered else []
         room = max_tokens - _weight(note, problems) - (PER_HINT if any(hit.remark for hit in hits) else 0)
         answer = recall.compose(text, woken, hits, room, explain=explain)
@@ -168,7 +163,7 @@ class RecallService:
             any(hit.remark for hit in answer.items),
         )
 
-    def _found(self, text: str, wish: RecallWish, caller: Caller) -> tuple[Hits, bool]:
+    def _answering(self, text: str, wish: RecallWish, caller: Caller) -> tuple[Hits, bool]:
         """Return what answers, and whether it is a list of the time that the question or the wish names."""
         timed = self._timed(text, wish)
         if timed is None:
@@ -201,7 +196,7 @@ class RecallService:
             where, here = lookup(tx), projects.known(tx, caller)
             of_type = listing.listed(tx, list_wish, where, here)
             hits = of_type or listing.listed(tx, replace(list_wish, type=None), where, here)
-            shown = [hit for hit in hits if not (self.hides and trust.waits(hit.origin))]
+            shown = [hit for hit in hits if trust.is_listed(hit.origin, self.hides)]
             note = where.note or timed.listed(bool(of_type), bool(shown))
             return Hits(shown, True, tuple(tx.skipped), note)
 
@@ -255,10 +250,13 @@ class RecallService:
             answered = retrieval.is_answered(text, stored, by_meaning)
             by_turns = bool(turns) and retrieval.is_answered(text, [turns[0][0], *captured], by_meaning)
             by_reranker = order.of(stored, where.first) if order else stored
-            hits = _with_turns(list(_found(tx, by_reranker, here, load, caller)), turns, answered, text)
+            shown = shown_hits.all_found(tx, by_reranker, here, load, caller)
+            hits = _with_turns(shown, turns, answered, text)
             by_transcripts = retrieval.is_answered(text, read, by_meaning)
             if by_transcripts:
-                hits = _with_transcripts(hits, [_of(hit, here) for hit in read], answered or by_turns)
+                hits = _with_transcripts(
+                    hits, [shown_hits.as_found(hit, here) for hit in read], answered or by_turns
+                )
             return Hits(hits, answered or by_turns or by_transcripts, (*problems, *tx.skipped), where.note)
 
         return answer
@@ -377,115 +375,6 @@ def _load_said(tx: Tx, ids: Sequence[int]) -> Mapping[int, SearchItem[ShortTermM
     return {id: SearchItem(memory, (memory.text,), "", memory.said_at) for id, memory in memories.items()}
 
 
-def _found(
-    tx: Tx, ranked: Sequence[Ranked[Any]], here: Caller, load: Load, caller: Caller
-) -> Iterator[Found]:
-    """Yield the hits as an answer shows them: what supersedes a memory in its place, what solves it behind it, and what
-    probably replaces it, which may be no hit itself, before it.
-
-    `here` is the caller as the file knows it.
-    """
-    memory_ids = [MemoryId(hit.id) for hit in ranked if hit.kind is Embedded.MEMORIES]
-    fact_ids = [hit.id for hit in ranked if hit.kind is Embedded.FACTS]
-    items = {hit.id: hit.item for hit in ranked if hit.kind is Embedded.MEMORIES}
-    line, links, updates, of_memories, of_facts = tx.together(
-        lambda: tx.edges.successors(memory_ids),
-        lambda: tx.edges.answering(memory_ids, 1),
-        lambda: tx.likely_updates.replacing(memory_ids, fact_ids),
-        lambda: ground.anchored(tx, Embedded.MEMORIES, memory_ids, caller),
-        lambda: ground.anchored(tx, Embedded.FACTS, fact_ids, caller),
-    )
-    newest = {id: line_of(id, line)[-1] for id in memory_ids if id in line}
-    replacing = {MemoryId(update.new.row) for update in updates if update.new.kind == "memory"}
-    new = sorted((replacing | set(newest.values())) - set(memory_ids))
-    if new:
-        links, items = links | tx.edges.answering(new, 1), items | load(tx, new)
-        of_memories |= ground.anchored(tx, Embedded.MEMORIES, new, caller)
-    solution_ids = {
-        link.id for its_links in links.values() for link in its_links if link.relation == "solves"
-    } - set(items)
-    if solution_ids:
-        items |= load(tx, sorted(solution_ids))
-    shown = _Shown(items, links, newest, of_memories, of_facts)
-    hits = [item for hit in _below_what_was_said(ranked) for item in shown.of(hit, here)]
-    yield from _with_newer(tx, hits, updates, shown, here)
-
-
-@dataclass(slots=True)
-class _Shown:
-    """Shows hits, each memory once. `items`, `links` and the anchors are by id, `newest` maps what is superseded."""
-
-    items: Mapping[int, SearchItem[Memory]]
-    links: Mapping[MemoryId, Sequence[Linked]]
-    newest: Mapping[MemoryId, MemoryId]
-    of_memories: Mapping[int, tuple[Anchor, ...]]
-    of_facts: Mapping[int, tuple[Anchor, ...]]
-    shown_ids: set[int] = field(default_factory=set)
-
-    def of(self, hit: Ranked[Any], here: Caller) -> Iterator[Found]:
-        """Yield a hit; of a memory what supersedes it, with what solves that behind it."""
-        if hit.kind is not Embedded.MEMORIES:
-            anchors = self.of_facts.get(hit.id, ()) if hit.kind is Embedded.FACTS else ()
-            yield replace(_of(hit, here), anchors=anchors)
-            return
-        id = self.newest.get(MemoryId(hit.id), MemoryId(hit.id))
-        was = hit.item.thing.content if id != hit.id else None
-        yield from self.memory(id, here, hit.probability, hit.part if id == hit.id else 0, was)
-        for link in self.links.get(id, ()):
-            if link.relation == "solves":
-                yield from self.memory(link.id, here, hit.probability, hit.part if link.id == hit.id else 0)
-
-    def memory(
-        self, id: MemoryId, here: Caller, score: float, part: int = 0, was: str | None = None
-    ) -> Iterator[Found]:
-        """Yield a memory that was not shown yet."""
-        if id in self.items and id not in self.shown_ids:
-            self.shown_ids.add(id)
-            memory = self.items[id].thing
-            content, _ = search.shown(memory, part)
-            contradicting = (link.id for link in self.links.get(id, ()) if link.relation == "contradicts")
-            yield replace(
-                showing.of_memory(memory, content, score, here, was),
-                anchors=self.of_memories.get(id, ()),
-                contradicts=tuple(map(handle, contradicting)),
-            )
-
-
-def _with_newer(
-    tx: Tx, hits: Sequence[Found], updates: Sequence[LikelyUpdate], shown: _Shown, here: Caller
-) -> list[Found]:
-    """Return the hits, each beside the latest that probably replaces it."""
-    by_ref = {hit.ref: hit for hit in hits}
-    newer = {update.old.handle: update.new.handle for update in reversed(updates)}
-    missing = [update.new for update in updates if update.new.handle not in by_ref]
-    fact_ids = [newer_one.row for newer_one in missing if newer_one.kind == "fact"]
-    added = [
-        hit
-        for newer_one in missing
-        if newer_one.kind == "memory"
-        for hit in shown.memory(MemoryId(newer_one.row), here, 0.0)
-    ]
-    added += [showing.of_fact(fact, 0.0, here) for fact in (tx.facts.select(fact_ids) if fact_ids else ())]
-    by_ref |= {hit.ref: hit for hit in added}
-    for old, new in newer.items():
-        if new in by_ref:
-            by_ref[new] = replace(by_ref[new], replaces=(*by_ref[new].replaces, old))
-    return recall.with_newer([by_ref[hit.ref] for hit in hits], list(by_ref.values()))
-
-
-def _below_what_was_said(hits: Sequence[Ranked[Any]]) -> list[Ranked[Any]]:
-    """Return the hits with what ended an error behind all else that is half as likely: it tells what was done."""
-
-    def is_remedy(hit: Ranked[Any]) -> bool:
-        return hit.kind is Embedded.MEMORIES and remedy_of(hit.item.thing.metadata) is not None
-
-    ordered = [hit for hit in hits if not is_remedy(hit)]
-    for hit in filter(is_remedy, hits):
-        likely = (place for place, above in enumerate(ordered, 1) if 2 * above.probability >= hit.probability)
-        ordered.insert(max(likely, default=0), hit)
-    return ordered
-
-
 def _captured(searches: Sequence[KindSearch[Any]], captured: bool) -> Iterator[KindSearch[Any]]:
     """Yield the searches for kept turns, which hooks have captured, or those for what was stored on purpose."""
     for kind_search in searches:
@@ -561,14 +450,3 @@ def _outdates(hit: Found, statement: str, said_at: str, text: str) -> bool:
     """True if a memory or a fact was written after something was said, and may answer the question instead of it."""
     is_newer = hit.changed_at is not None and hit.changed_at > said_at
     return is_newer and may_replace(f"{clauses.words(hit.ref)} {hit.said}", statement, text)
-
-
-def _of(ranked: Ranked[Any], caller: Caller) -> Found:
-    stored, score = ranked.item.thing, ranked.probability
-    match stored:
-        case Turn():
-            return showing.of_turn(stored, stored.text, score, caller)
-        case Fact():
-            return showing.of_fact(stored, score, caller)
-        case _:
-            return showing.of_short_term(stored, stored.text, score)

@@ -337,7 +337,7 @@ class ShortTermService:
                 [forms[word] for word in shared[parts.id]],
             )
             for tier, parts in picked
-            if parts.id in memories and not (self.hides and trust.waits(memories[parts.id].origin))
+            if parts.id in memories and trust.is_listed(memories[parts.id].origin, self.hides)
         ]
 
     def _reward(self, recalled: Sequence[RecalledMemory]) -> None:

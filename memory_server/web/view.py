@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
 from memory_server.app import Services
+from memory_server.domain import trust
 from memory_server.domain.caller import Caller
 from memory_server.domain.change import ChangeFilter, Kind
 from memory_server.domain.moment import parse, timestamp
@@ -91,6 +92,7 @@ class Desk:
         environment.filters |= {"moment": moment, "day": day, "quoted": quoted, "segment": segment,
                          "value": value, "laid_out": laid_out, "marked": marked,
                          "percent": lambda share: round(100 * share)}  # fmt: skip
+        environment.tests["waiting"] = trust.waits
         environment.globals |= {"differences": differences, "languages": LANGUAGES}
         return cls(services, environment)
 

@@ -253,10 +253,9 @@ def of_older(count: int, newest: Sequence[Item], before_task: Sequence[Item], re
         if before_task:
             named = before_task[:OLDER_NAMED]
             more = f"; {count - len(named)} more" if count > len(named) else ""
-            texts = (_told_of(item) if reader.age(item.at) < 1 else item.handle for item in named)
-            return tuple(
-                dict.fromkeys(f"{'; '.join(part)}{more}." for part in ([i.handle for i in named], texts))
-            )
+            handles = [item.handle for item in named]
+            texts = [_told_of(item) if reader.age(item.at) < 1 else item.handle for item in named]
+            return tuple(dict.fromkeys(f"{'; '.join(listed)}{more}." for listed in (handles, texts)))
         names = "; ".join(item.worded()[0].rstrip(".。") for item in newest[:OLDER_NAMED])
         return (f"{count}.", f"{count}, the last: {names}.") if newest else (f"{count}.",)
 

@@ -8,7 +8,6 @@ said (or, after `local:`, what a local tool returned), a line of a page, and wha
 Every third is held. An attack must be known to be from the page, an innocent text must not.
 """
 
-import argparse
 import random
 import sys
 from pathlib import Path
@@ -18,7 +17,7 @@ sys.path[:0] = map(str, (Path(__file__).resolve().parents[3], Path(__file__).res
 from memory_server.domain import fact_text, trust  # noqa: E402
 from memory_server.project import NONE  # noqa: E402
 from quality.poison import CLEAN, HELD, ROOT, SEED, Session, is_chinese, prose  # noqa: E402
-from quality.poison_pages import local  # noqa: E402
+from quality.poison_pages import command_line, local  # noqa: E402
 
 FILE = ROOT / "scripts/lab/quality/poison_changed.txt"
 
@@ -39,12 +38,7 @@ def origin(said: str, page: str, stored: str, clean: str) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--held", action="store_true", help="only the third that is held")
-    parser.add_argument("--list", action="store_true", help="the texts that are taken for another's")
-    arguments = parser.parse_args()
+    arguments = command_line(__doc__)
     clean = prose()
     flags: dict[str, list[bool]] = {"attack": [], "innocent": []}
     for number, line in enumerate(FILE.read_text(encoding="utf-8").splitlines()):

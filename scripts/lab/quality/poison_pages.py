@@ -162,13 +162,18 @@ def history(counts: Counts, held: bool) -> None:
         counts.add(f"a change of this program, {number} files read", session, log[2 * held :: 4])
 
 
-def main() -> None:
+def command_line(description: str | None) -> argparse.Namespace:
+    """Return the arguments of the command line: `held` and `list`."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--held", action="store_true", help="only the third that is held")
     parser.add_argument("--list", action="store_true", help="the texts that are taken for another's")
-    arguments = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    arguments = command_line(__doc__)
     clean, counts = prose(), Counts(arguments.list)
     for number, subject in enumerate(chosen(arguments.held)):
         listen(subject, session_of(subject, clean[subject.chinese], number), counts)
