@@ -96,7 +96,7 @@ def forget(settings: Settings, session: str | None) -> bool:
         done = CaptureService(services.database).forget(None if session == ALL else session, Caller())
         if not done.number and session != ALL:
             raise NotFound(
-                f"Hooks have captured nothing of a session {session}. `memory-server hook captured` shows them."
+                f"Hooks have captured nothing of a session {session}. `memory-server hook captured` lists the sessions."
             )
         overwritten = erased(services.erasure)
     if not output.answered(UnlearntAnswer(done.number, overwritten, done.elsewhere)):

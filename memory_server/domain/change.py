@@ -113,8 +113,8 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class ChangeFilter:
-    """Selects changes for a list; `undone`: only those that can be undone; `standing`: all but what nobody did and what
-    was undone already. `since` and `until` are moments.
+    """Selects changes for a list; `undone`: only those that can be undone; `standing`: without what expired and what
+    was undone. `since` and `until` are moments.
 
     `kind` and `item` name the one thing that the changes are about. `event`: what an import, or a forgetting of many
     things, did to each; else it is told as one, unless `parts`.

@@ -105,7 +105,7 @@ def joined(stamp: str, origins: Iterable[str]) -> str:
 
 
 def of_parts(origins: Sequence[str]) -> str:
-    """Return the origin of a text whose parts have these: somebody outside, where one is; else who is trusted most."""
+    """Return the origin of a text whose parts have these: one from outside, if any is; else the most trusted."""
     return next(filter(waits, origins), None) or max(origins, key=_rank)
 
 

@@ -79,8 +79,8 @@ class ChangeService:
         """Undo changes, all or none.
 
         A memory, a long-term memory or a fact becomes what it was before; a draft that was merged becomes a memory of
-        its own; what was deleted comes back; an edge holds again, or has never held; a rule is as it was switched and
-        confirmed. `overwrite`: the ids are all changes since a moment, so a fact that was
+        its own; what was deleted comes back; an edge that was made is taken out, one that was ended holds again; a rule
+        is switched and confirmed as it was. `overwrite`: the ids are all changes since a moment, so a fact that was
         stored again after one of these deletions becomes what it was before that.
 
         Raises:

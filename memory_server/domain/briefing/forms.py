@@ -72,7 +72,8 @@ def marked(age: float, author: str | None, reader: Reader, more: str = "") -> st
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """The handles of the things that a thing may replace, the handle of what may replace it, and then its own.
+    """A guess about a thing: `older` are the handles of what it may replace, `by` is that of what may replace it;
+    only then `handle` is its own.
 
     What may be replaced is said last, behind what may replace it: the guess may be wrong.
     """
