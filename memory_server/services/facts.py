@@ -264,6 +264,13 @@ class FactService:
                     return last
         return None
 
+    def end(self, key: str, scope: Scope | None, caller: Caller) -> FactChange | None:
+        """Return the change that took the value of a key away: it was deleted, or it expired."""
+        with self.database.read() as tx:
+            places = homes(scope, projects.known(tx, caller))
+            changes = filter(None, (tx.fact_history.find_last(place, key) for place in places))
+            return next((change for change in changes if not change.alive(tx.now)), None)
+
     def remove_expired(self) -> None:
         """Background work: take what had expired on the last day of a server out of the table. Reads pass over it
         already."""

@@ -134,7 +134,9 @@ async def test_delete_says_what_it_deleted_and_can_be_undone(client: Client, key
     await call(client, "write_memory", key=key, value="75000")
     deleted = await call(client, "delete_memory", key=key)
     assert deleted == {"deleted": True, "undo_until": in_30_days(deleted), "scope": "project"}
-    assert await call(client, "read_memory", key=key) == {"memory": None}
+    gone = await call(client, "read_memory", key=key)
+    assert gone["memory"] is None
+    assert gone["note"].startswith(f"`{key}` was deleted 20")
     undone = await call(client, "delete_memory", key=key, undo=True)
     assert (undone["deleted"], undone["restored"]["value"], undone["restored"]["version"]) == (
         False,

@@ -326,8 +326,9 @@ async def test_a_fact_that_a_memory_may_replace_is_named_by_its_handle(server: S
             "memory_store",
             content="The gate code of the allotment is 9034 now",
             type="learning",
-            supersedes="[f allotment.gate_code]",
+            supersedes="allotment.gate_code",
         )
+        assert "`allotment.gate_code` was read as the fact `f allotment.gate_code`" in again["note"]
         assert (again["id"], again["consolidated"]) == (stored["id"], True)
         assert (await call(client, "read_memory", key="allotment.gate_code"))["memory"] is None
 
@@ -353,7 +354,7 @@ async def test_what_is_no_handle_of_anything_supersedes_nothing(client: Client) 
     text = await refusal(
         client, "memory_store", content="Tea at four", type="decision", supersedes="w standup"
     )
-    assert "supersedes" in text
+    assert "supersedes: names no memory, fact or turn: write an id, `f KEY` or `t12`" in text
 
 
 async def test_a_memory_supersedes_another_in_one_call_and_what_may_be_outdated_is_named(

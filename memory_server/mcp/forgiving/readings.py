@@ -8,6 +8,8 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from memory_server.domain.change import Kind
+from memory_server.domain.handles import read as read_handle
 from memory_server.language.counts import whole
 from memory_server.language.text import by_word
 from memory_server.mcp.forgiving.conversation import UnclearError
@@ -38,6 +40,9 @@ PROJECT_WORDS: Mapping[str, str] = by_word(
 _SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,6})?)\s*(%|(?:/|out of|of|von|sur)\s*10)?", re.IGNORECASE)
 NOTHING = frozenset({"null", "none", "undefined", "nil", "n/a", "nan"})
 """What programs write where there is no value."""
+
+_KEY = re.compile(r"[^\W\d_][\w-]*(?:\.[\w-]+)+")
+"""A dotted key of a fact."""
 
 _ENDS = ("?", "？", ".", "。", "!", "！")
 
@@ -138,6 +143,24 @@ def trigger(name: str, value: Any, notes: list[str], _: bool) -> Any:
     return source
 
 
+def replaced(name: str, value: Any, notes: list[str], _: bool) -> Any:
+    """Read a dotted key such as `user.phone` as the handle of its fact.
+
+    Raises:
+        UnclearError: a text that is neither.
+    """
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    if _KEY.fullmatch(text):
+        notes.append(f"{name}: `{text}` was read as the fact `f {text}`.")
+        return f"f {text}"
+    handle = read_handle(text)
+    if handle is None or handle.kind not in (Kind.MEMORY, Kind.FACT, Kind.TURN):
+        raise UnclearError("names no memory, fact or turn: write an id, `f KEY` or `t12`")
+    return value
+
+
 READINGS: Mapping[str, Callable[[str, Any, list[str], bool], Any]] = {
     "importance": importance,
     "question": question,
@@ -146,6 +169,7 @@ READINGS: Mapping[str, Callable[[str, Any, list[str], bool], Any]] = {
     "content": content,
     "entries": entries,
     "trigger": trigger,
+    "replaced": replaced,
 }
 """How a value is read, by the keyword `x-read` of its parameter. The flag says whether the tool only reads."""
 

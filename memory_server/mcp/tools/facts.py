@@ -6,10 +6,10 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.fact import WILDCARD, FactDraft, Scope
+from memory_server.domain.fact import WILDCARD, Action, FactChange, FactDraft, Scope
 from memory_server.errors import Invalid, Mend
 from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
-from memory_server.mcp.tools.answers import refuse_both
+from memory_server.mcp.tools.answers import refuse_both, to_minutes
 from memory_server.mcp.tools.fact_answers import (
     DELETED_FACT,
     FACT,
@@ -47,6 +47,12 @@ NEAR = 10
 
 WORDING = Wording("`read_memory`, `recall`", overhead)
 """How a briefing says where to read more, and what its answer costs besides."""
+
+
+def _ended(end: FactChange) -> str:
+    if end.action is Action.DELETED:
+        return f"`{end.key}` was deleted {to_minutes(end.changed_at)}. `recall` finds what replaced it, if anything did."
+    return f"`{end.key}` expired {to_minutes(end.expires_at or end.changed_at)}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +139,8 @@ class FactTools:
         near = self.facts.select(f"*.{key}", scope, tags, NEAR, caller).facts
         keys = list(dict.fromkeys(fact.key for fact in near))
         if not keys:
-            return {"memory": None}
+            end = self.facts.end(key, scope, caller)
+            return {"memory": None, **({"note": _ended(end)} if end else {})}
         names = ", ".join(f"`{name}`" for name in keys)
         if len(keys) > 1:
             return {"memory": None, "note": f"No fact `{key}`. There are: {names}."}

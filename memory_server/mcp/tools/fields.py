@@ -128,7 +128,7 @@ def _replaced(value: Any) -> Any:
 Replaced = Annotated[
     _Row | Annotated[str, Field(pattern=r"^(f .+|t\d+)$")],
     BeforeValidator(_replaced),
-    TEXT,
+    WithJsonSchema({"type": "string", "x-read": "replaced"}),
 ]
 Supersedes = Annotated[Replaced | None, Field(description="id, f KEY, t12")]
 _Content = Annotated[str, Field(min_length=1, max_length=MAX_CONTENT), AfterValidator(not_blank)]
