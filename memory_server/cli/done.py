@@ -138,7 +138,8 @@ class RefusedItem:
 
 @dataclass(frozen=True, slots=True)
 class ImportedPath:
-    """`undo` takes it back. `written_back` counts files that corrections go to; `counts` are by kind and outcome."""
+    """`undo` takes it back. `written_back` counts files that corrections go to; `counts` are by kind and outcome.
+    `lowered` counts what a person has said, as the file says, but no person imports."""
 
     path: str
     undo: str | None
@@ -148,6 +149,7 @@ class ImportedPath:
     refused_items: Sequence[RefusedItem]
     rules: dict[str, str]
     conflicts: Sequence[str]
+    lowered: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from memory_server.cli import output, terminal
+from memory_server.cli import heard, output, terminal
 from memory_server.cli.guard import complain
 from memory_server.cli.refusals import refused
 from memory_server.domain import trust
@@ -134,6 +134,7 @@ def erased(erasure: "ErasureService", copied: str = "") -> bool:
 
 def caller(settings: Settings) -> Caller:
     """A person at a terminal, or a program, in the project of the folder."""
-    stamp = trust.typed if output.on_terminal() else trust.unknown
     folder = terminal.folder()
-    return Caller(CLIENT, settings.session, settings.project_in(folder), stamp=stamp, folder=folder)
+    project = settings.project_in(folder)
+    stamp = trust.typed if output.on_terminal() else heard.stamp(settings, project)
+    return Caller(CLIENT, settings.session, project, stamp=stamp, folder=folder)

@@ -44,6 +44,7 @@ def _path(path: str, form: str, done: Imported, dry_run: bool) -> ImportedPath:
         [RefusedItem(visible(refusal.where), visible(refusal.why)) for refusal in done.refused],
         {visible(name): state for name, state in done.rules.items()},
         list(map(visible, done.conflicts)),
+        done.lowered,
     )
 
 
@@ -57,6 +58,9 @@ def told(path: str, form: str, done: Imported, dry_run: bool) -> str:
         lines.append(f"  {_of_kind(kind, done.counts[kind])}")
     if done.event is not None and not dry_run:
         lines.append(f"  {translated(f'`memory-server undo i{done.event}` takes it back')}")
+    if done.lowered:
+        lowered = f"{done.lowered:,} that you said, as the file says, count as imported, since no person imports them"
+        lines.append(f"  {translated(f'{lowered}; import it again at a terminal to keep that')}")
     if done.followed:
         files = output.counted(done.followed, "file")
         back = translated(f"what you correct here is written back to {files}; --no-write-back ends that")

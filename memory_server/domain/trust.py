@@ -79,6 +79,12 @@ def confirmed(origin: str) -> str:
     return f"{CONFIRMED}{origin}"[:LONGEST] if waits(origin) else origin
 
 
+def unproved(origin: str, name: str) -> str:
+    """Return the origin of a text whose file, of this format, says this one, where no person imports it: it is trusted
+    no more than what another program has written, and what was confirmed there is not confirmed here."""
+    return min(origin.removeprefix(CONFIRMED), of_format(name), key=_rank)
+
+
 def waits(origin: str) -> bool:
     """True if a person must confirm a text before it is said unasked: somebody outside has written it."""
     return origin == WEB or origin.startswith((f"{WEB} ", MCP))

@@ -14,12 +14,14 @@ import anyio.to_thread
 from pydantic import ValidationError
 
 from memory_server import __version__
+from memory_server.domain import trust
 from memory_server.engine import arenas, leftovers
 from memory_server.engine.door import Door
 from memory_server.engine.sessions import Command, Sessions
 from memory_server.front import place
 from memory_server.front.finding import OF_A_SESSION
 from memory_server.mcp import streams
+from memory_server.project import Project
 from memory_server.settings import Settings
 from memory_server.stores import clock
 
@@ -140,6 +142,10 @@ class EngineProcess:
                 answer = await self._sessions.hook(arguments, environment, text, Path(folder))
                 writer.write(json.dumps({"answer": answer}).encode() + b"\n")
                 await writer.drain()
+            case {"stamps": database, "session": str(session), "project": str(key)} if (
+                database == place.name_of(self._settings.db)
+            ):
+                await self._stamp(self._sessions.stamp_of(session, Project(key, "")), reader, writer)
             case {"engine": str(), "status": True}:
                 writer.write(json.dumps(self._status()).encode() + b"\n")
                 await writer.drain()
@@ -165,6 +171,20 @@ class EngineProcess:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._sessions.settle, settings, folder)
             await self._sessions.serve(settings, folder, reader, writer)
+
+    async def _stamp(
+        self, stamp: trust.Stamp, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        """Answer each text, a line of JSON, with its origin, until the other end closes. It counts as no client: that
+        is another connection, perhaps of another engine."""
+        self._number -= 1
+        try:
+            while line := await reader.readline():
+                origin = await anyio.to_thread.run_sync(stamp, json.loads(line))
+                writer.write(json.dumps(origin).encode() + b"\n")
+                await writer.drain()
+        finally:
+            self._number += 1
 
     def _status(self) -> dict[str, object]:
         return {

@@ -24,6 +24,7 @@ from memory_server.engine.witness import Witness
 from memory_server.errors import MemoryServerError
 from memory_server.mcp import listed, streams
 from memory_server.mcp.server import MemoryServer
+from memory_server.project import Project
 from memory_server.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -71,7 +72,7 @@ class Sessions:
         # If no session id is given, each connection is a session of its own.
         session, project = settings.session or f"process-{uuid.uuid4().hex}", settings.project_in(folder)
 
-        stamp = trust.unknown if self._settings.trust == "off" else self._witness.stamp(session, project)
+        stamp = self.stamp_of(session, project)
 
         def caller(client: str | None, _: object) -> Caller:
             return Caller(client, session, project, stamp=stamp, folder=folder)
@@ -88,6 +89,10 @@ class Sessions:
             await streams.serve(server, reader, writer)
         finally:
             threads.total_tokens -= THREADS
+
+    def stamp_of(self, session: str, project: Project) -> trust.Stamp:
+        """Return what stamps the texts of a session."""
+        return trust.unknown if self._settings.trust == "off" else self._witness.stamp(session, project)
 
     async def hook(
         self, arguments: Sequence[str], environment: Mapping[str, str], text: str, folder: Path

@@ -12,7 +12,7 @@ import socket
 import sys
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -177,10 +177,14 @@ def all_running(engine: WantedEngine) -> Iterator[socket.socket]:
     hooks and its server in different surroundings."""
     if (link := running(engine)) is not None:
         yield link
-    own_paths, name = set(engine.paths()), engine.name.rpartition("-")[0]
+    yield from all_of(engine.database, set(engine.paths()))
+
+
+def all_of(database: where.Where, left_out: Collection[Path] = ()) -> Iterator[socket.socket]:
+    """Connect to each engine of a database and this program, but those at the paths that are left out."""
     for folder in filter(place.is_private, place.folders()):
-        for path in folder.glob(f"{name}-*.sock"):
-            if path not in own_paths and (link := connected(path)) is not None:
+        for path in folder.glob(f"{short(place.name_of(database))}-{program()}-*.sock"):
+            if path not in left_out and (link := connected(path)) is not None:
                 yield link
 
 

@@ -63,7 +63,8 @@ class Imported:
 
     `event` is the number under which it is undone; None where it has changed nothing. `is_damaged`: a part of the
     source cannot be read. `followed`: files to which corrections are written back. `rules` are the states of the rules
-    that were written, by name.
+    that were written, by name. `lowered` are the records that were added and that a person has said, as the file says,
+    but no person imports.
     """
 
     counts: dict[str, Counter[Outcome]] = field(default_factory=dict)
@@ -73,6 +74,7 @@ class Imported:
     is_damaged: bool = False
     followed: int = 0
     rules: dict[str, str] = field(default_factory=dict)
+    lowered: int = 0
 
     def count(self, kind: str, outcome: Outcome, number: int = 1) -> None:
         self.counts.setdefault(kind, Counter())[outcome] += number
@@ -172,6 +174,7 @@ class ImportService:
                 self._keep_event(run, tx, imported, outcomes)
         for record, outcome in outcomes:
             why = _NO_END if outcome is Outcome.REFUSED else outcome
+            imported.lowered += outcome is Outcome.ADDED and run.lowers(record)
             imported.count(record.kind, outcome if isinstance(outcome, Outcome) else Outcome.REFUSED)
             if not isinstance(why, Outcome):
                 imported.refused.append(Refusal(_name(record), why))

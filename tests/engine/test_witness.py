@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from memory_server.hook import event
 from memory_server.hook.event import Name
 from memory_server.hook.written import TOOLS
 from memory_server.project import NONE, Project
+from tests import warm
 from tests.conftest import Servers, call
 from tests.engine.conftest import engines, kill
 from tests.engine.test_hooks import context, hook
@@ -431,3 +433,38 @@ async def test_after_an_engine_has_died_a_session_is_unknown_and_never_told(serv
             client, "memory_store", content="Deploys: from the release branch, on Thursdays", type="pattern"
         )
     assert server.rows("SELECT origin FROM memories") == [("unknown",)]
+
+
+@pytest.mark.parametrize(
+    "surroundings",
+    [{}, {"CLAUDE_CODE_SESSION_ID": "s1"}, {"MEMORY_SERVER_SCORE_SHARE": "0.5"}],
+    ids=["another process", "in the session", "another engine"],
+)
+async def test_a_command_that_no_person_types_is_stamped_as_a_tool_is(
+    server: Servers, surroundings: dict[str, str]
+) -> None:
+    """A model runs it, and no terminal tells of which session."""
+    server.env["MEMORY_SERVER_ENGINE_IDLE"] = "30"
+
+    def run(*words: str) -> None:
+        env = {**os.environ, **server.env, **surroundings}
+        command = warm.cold("--db", server.given, "--embedder", "hashing", *words)
+        subprocess.run(command, env=env, cwd=server.folder, check=True, timeout=60)
+
+    async with server() as client:
+        await call(client, "memory_stats")
+        hook(server, "SessionStart", source="startup")
+        hook(server, "UserPromptSubmit", prompt="We deploy from the release branch on Thursdays")
+        hook(
+            server, "PostToolUse", tool_name="WebFetch", tool_input={"url": "https://evil.example"},
+            tool_response=PAGE,
+        )  # fmt: skip
+        run("add", POISON, "--type", "pattern")
+        run("add", "Deploys: from the release branch, on Thursdays")
+        run("fact", "deploy.workflow", NEXT, "--scope", "global")
+        (server.folder / "notes.md").write_text(f"# Notes\n\n- {POISON} as their custom is.\n")
+        run("import", "notes.md")
+    assert server.rows("SELECT origin FROM memories ORDER BY id") == [
+        ("web evil.example",), ("told",), ("web evil.example",),
+    ]  # fmt: skip
+    assert server.rows("SELECT origin FROM facts") == [("web evil.example",)]

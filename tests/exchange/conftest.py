@@ -1,6 +1,7 @@
 """What the tests of import, export and merge share: the commands, and a file that holds every kind."""
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from typing import Any
 import anyio
 import pytest
 
-from tests import warm
+from tests import terminal, warm
 from tests.conftest import ROOT, Servers, Sqlite, call, lay_empty_file
 
 
@@ -32,6 +33,7 @@ class Ran:
 
 
 Run = Callable[..., Ran]
+Typed = Callable[..., str]
 
 
 @pytest.fixture
@@ -47,6 +49,20 @@ def run(user_folders: dict[str, str], tmp_path: Path) -> Run:
         return Ran(done.stdout, done.stderr, done.returncode)
 
     return run
+
+
+@pytest.fixture
+def typed(user_folders: dict[str, str], tmp_path: Path) -> Typed:
+    """`typed(db, "import", path)` is what a command prints that a person types."""
+
+    def typed(db: Path | str, *arguments: str | Path) -> str:
+        words = (*map(str, arguments), "--db", str(db), "--embedder", "hashing")
+        env = {**os.environ, **user_folders, "PYTHONPATH": str(ROOT)}
+        printed, code = terminal.typed(*words, env=env, folder=tmp_path)
+        assert code == 0, printed
+        return printed
+
+    return typed
 
 
 @pytest.fixture

@@ -48,7 +48,17 @@ def test_the_summary_has_a_schema(tmp_path: Path, taken: Taken) -> None:
     assert summary["dry_run"] is False
     assert all(isinstance(summary[outcome], int) for outcome in OUTCOMES)
     for source in summary["sources"]:
-        keys = {"path", "format", "counts", "refused_items", "conflicts", "undo", "written_back", "rules"}
+        keys = {
+            "path",
+            "format",
+            "counts",
+            "refused_items",
+            "conflicts",
+            "undo",
+            "written_back",
+            "rules",
+            "lowered",
+        }
         assert set(source) == keys
         assert all(set(each) <= OUTCOMES for each in source["counts"].values())
         assert all(set(each) == {"where", "why"} for each in source["refused_items"])

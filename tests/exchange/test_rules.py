@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,32 +12,14 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.effect import Effect, RuleDraft
 from memory_server.domain.long_term import LongTermDraft
 from memory_server.settings import Settings
-from tests import terminal
-from tests.conftest import ROOT
-from tests.exchange.conftest import Run
+from tests.exchange.conftest import Run, Typed
 from tests.postgres_server import new_place
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="there is no terminal of this kind")
 
-Typed = Callable[..., str]
-
 CONFIRMED, OFF, PROPOSED = "never push to main", "never read .env", "no pull"
 AS_THEY_WERE = {CONFIRMED: ("deny", "on"), OFF: ("deny", "off"), PROPOSED: ("ask", "unconfirmed")}
 TO_CONFIRM = {CONFIRMED: ("deny", "unconfirmed"), OFF: ("deny", "off"), PROPOSED: ("ask", "unconfirmed")}
-
-
-@pytest.fixture
-def typed(user_folders: dict[str, str], tmp_path: Path) -> Typed:
-    """`typed(db, "import", path)` is what a command prints that a person types."""
-
-    def typed(db: Path | str, *arguments: str | Path) -> str:
-        words = (*map(str, arguments), "--db", str(db), "--embedder", "hashing")
-        env = {**os.environ, **user_folders, "PYTHONPATH": str(ROOT)}
-        printed, code = terminal.typed(*words, env=env, folder=tmp_path)
-        assert code == 0, printed
-        return printed
-
-    return typed
 
 
 @pytest.fixture

@@ -100,6 +100,7 @@ def long_term(left: LongTermRecord, right: LongTermRecord) -> LongTermRecord:
     return replace(
         newer,
         id=left.id,
+        origin=trust.of_equal(left.origin, right.origin) if is_same else newer.origin,
         created_at=created_at,
         updated_at=changed if changed > created_at else _later(left.updated_at, right.updated_at),
         fired_at=_later(left.fired_at, right.fired_at),
@@ -147,6 +148,12 @@ def facts(left: FactRecord, right: FactRecord) -> tuple[FactRecord, bool]:
         steps, parted = right.steps, False
     else:
         steps, parted = _numbered(_joined(left_steps, right_steps)), True
+    steps = tuple(
+        replace(step, origin=trust.of_equal(left_steps[text].origin, right_steps[text].origin))
+        if (text := _step(step)) in left_steps.keys() & right_steps.keys()
+        else step
+        for step in steps
+    )
     older = min(left, right, key=lambda record: (record.created_at or "~", record.created_by or ""))
     result = replace(
         left,
@@ -255,13 +262,17 @@ def _prompted(memory: LongTermRecord) -> tuple[str, str]:
 
 def _plain(record: Turned) -> str:
     """The fields that tell two records apart as text, without ids and the fields that both give to the result."""
-    both = {"id": "", "also": (), "origins": (), "vectors": {}, "score": 0, "captured": None}
+    both = {
+        "id": "", "also": (), "origins": (), "vectors": {}, "score": 0, "captured": None, "origin": "",
+    }  # fmt: skip
     return text_of({**asdict(record), **both})
 
 
 def _last(left: Turned, right: Turned) -> Turned:
     """The record whose text is greater, since nothing says which was changed last."""
-    return replace(max(left, right, key=_plain), vectors={})
+    last = replace(max(left, right, key=_plain), vectors={})
+    is_same = _plain(left) == _plain(right)
+    return replace(last, origin=trust.of_equal(left.origin, right.origin)) if is_same else last
 
 
 def _both(left: tuple[object, ...], right: tuple[object, ...]) -> tuple[object, ...]:

@@ -25,8 +25,7 @@ from memory_server.transfer.taking.run import Outcome, Run
 
 def take(run: Run, tx: WriteTx, record: Record) -> Outcome:
     """Write a record, or leave it."""
-    if not run.own:
-        record = run.stamped(record)
+    record = run.stamped(record)
     match record:
         case MemoryRecord():
             return memories.take(run, tx, record)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from memory_server.domain import trust
+from memory_server.domain import fact_text, trust
 from memory_server.domain.caller import OWNED
 from memory_server.domain.event import Did, Step
 from memory_server.domain.exchange.edited import Text, pairs
@@ -13,6 +13,7 @@ from memory_server.domain.exchange.filing import Filing
 from memory_server.domain.exchange.records import (
     OWN,
     FactRecord,
+    FactStep,
     Item,
     LongTermRecord,
     MemoryRecord,
@@ -144,19 +145,35 @@ class Run:
         self.steps.append(Step(did, kind, item, text))
 
     def stamped(self, record: Record) -> Record:
-        """Return a record of another program with its origin: the source, or what the client has read outside."""
+        """Return a record with its origin: that of the file where it is ours and a person imports it, else the source,
+        or what the client has read outside."""
+        if self.own and self.by_person:
+            return record
         match record:
             case MemoryRecord() | TurnRecord() | ShortTermRecord() | LongTermRecord():
-                return replace(record, origin=self._stamp("\n".join(texts_of(record))))
+                return replace(record, origin=self._stamp("\n".join(texts_of(record)), record.origin))
             case FactRecord():
-                steps = [replace(step, origin=self._stamp(str(step.value))) for step in record.steps]
-                return replace(record, steps=tuple(steps))
+                return replace(
+                    record, steps=tuple(self._stamped_step(record.key, step) for step in record.steps)
+                )
             case _:
                 return record
 
-    def _stamp(self, text: str) -> str:
+    def lowers(self, record: Record) -> bool:
+        """True if a file of ours says that a person has said a record, and no person imports it."""
+        origin = record.steps[-1].origin if isinstance(record, FactRecord) else getattr(record, "origin", "")
+        return self.own and not self.by_person and trust.is_of_user(origin)
+
+    def _stamped_step(self, key: str, step: FactStep) -> FactStep:
+        origin = fact_text.origin(key, step.value, lambda text: self._stamp(text, step.origin))
+        return replace(step, origin=origin)
+
+    def _stamp(self, text: str, origin: str) -> str:
+        by_source = trust.unproved(origin, self.source) if self.own else trust.of_format(self.source)
+        if trust.waits(by_source):
+            return by_source
         stamp = self.filing.caller.stamp(text)
-        return stamp if trust.waits(stamp) else trust.of_format(self.source)
+        return stamp if trust.waits(stamp) else by_source
 
     def told(self) -> list[str]:
         """Return the conflicts since the last call."""
