@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from memory_server.domain import trust
@@ -23,11 +23,12 @@ def value_of(value: Any) -> str:
     return " ".join(clauses.parts(value))
 
 
-def origin(key: str, value: Any, stamp: trust.Stamp) -> str:
-    """Return who said a fact first: its value, or the key with it, since a key may say as much."""
+def origin(key: str, value: Any, stamp: trust.Stamp, tags: Iterable[object] = ()) -> str:
+    """Return who said a fact first: its value, or the key with it, since a key may say as much, and so may a tag."""
     texts = list(_texts(value))
     name = clauses.words(_ROOT.sub("", key))
-    return trust.of_parts([stamp("\n".join(texts)), stamp(f"{name}: {' '.join(texts)}")])
+    of_value = trust.of_parts([stamp("\n".join(texts)), stamp(f"{name}: {' '.join(texts)}")])
+    return trust.with_names(of_value, tags, stamp)
 
 
 def _texts(value: Any) -> Iterator[str]:

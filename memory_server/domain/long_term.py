@@ -7,8 +7,8 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import NamedTuple, NewType, TypeVar
 
+from memory_server.domain import trust
 from memory_server.domain.effect import RuleDraft
-from memory_server.domain.trust import UNKNOWN
 
 LongTermId = NewType("LongTermId", int)
 Drawn = TypeVar("Drawn")
@@ -30,6 +30,7 @@ LONGEST = timedelta(hours=24)
 """The longest quarantine: each trigger is evaluated again after a day at most."""
 
 
+_BETWEEN_SIGNS = re.compile(r"[^'\"`(){}\[\];/*\n]+")
 _TOLD = re.compile(r"(?<![\w.$'\"])told\b(?!['\"])")
 
 
@@ -52,6 +53,10 @@ class LongTermDraft:
     cooldown: int = 0
     rule: RuleDraft | None = None
 
+    def stamped(self, stamp: trust.Stamp) -> str:
+        """Return who said first what it shows: its prompt, its name or a text in its trigger."""
+        return trust.with_names(stamp(self.prompt), (self.name, *texts_in(self.trigger)), stamp)
+
 
 @dataclass(frozen=True, slots=True)
 class LongTermChange:
@@ -62,6 +67,11 @@ class LongTermChange:
     updated_context: str | None = None
     cooldown: int | None = None
     origin: str | None = None
+
+    def stamped(self, origin: str, stamp: trust.Stamp) -> str:
+        """Return who said first what a memory of this origin shows after the change."""
+        text = origin if self.prompt is None else stamp(self.prompt)
+        return trust.with_names(text, texts_in(self.trigger or ""), stamp)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +95,7 @@ class LongTermMemory:
     failures: int
     quarantined_until: str | None
     cooldown: int
-    origin: str = UNKNOWN
+    origin: str = trust.UNKNOWN
 
     def state(self, now: str) -> str:
         """`ready`, `failing` or `quarantined` at a moment."""
@@ -137,6 +147,11 @@ class Watch(NamedTuple):
     def doubtful(self) -> bool:
         """True if its trigger was slow or failed when it was evaluated last: then it must not take others' time."""
         return self.slow or self.failures > 0
+
+
+def texts_in(trigger: str) -> list[str]:
+    """Return what stands between the signs of a trigger: the texts in it, its comments, and some code."""
+    return _BETWEEN_SIGNS.findall(trigger)
 
 
 def quarantine(failures: int) -> timedelta | None:

@@ -44,6 +44,10 @@ class MemoryDraft:
     person: str | None = None
     origin: str | None = None
 
+    def stamped(self, stamp: trust.Stamp) -> str:
+        """Return who said first what it shows: its text, a tag or its metadata."""
+        return trust.with_names(stamp(self.content), (*self.tags, self.metadata or {}), stamp)
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryChange:
@@ -56,6 +60,11 @@ class MemoryChange:
     importance: int | None = None
     metadata: Mapping[str, Any] | None = None
     origin: str | None = None
+
+    def stamped(self, origin: str, stamp: trust.Stamp) -> str:
+        """Return who said first what a memory of this origin shows after the change."""
+        text = origin if self.content is None else stamp(self.content)
+        return trust.with_names(text, (*(self.tags or ()), self.metadata or {}), stamp)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """The origin of a text: who said it first. The program stamps it; nothing that a model writes can."""
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 UNKNOWN: Final = "unknown"
@@ -26,6 +27,11 @@ CONFIRMED: Final = "confirmed: "
 
 LONGEST: Final = 200
 """Characters of an origin."""
+
+FEW: Final = 4
+"""Words of a name or a tag that may say something; of Chinese twice as many characters."""
+
+_WORD: Final = re.compile(r"[\u4e00-\u9fff]{2}|[^\W_\u4e00-\u9fff]+")
 
 _ORDER: Final = (WEB, MCP, UNKNOWN, INFERRED, IMPORTED, SEEN, TOLD, CONFIRMED, TYPED)
 """The first words of origins, the least trusted first."""
@@ -115,6 +121,15 @@ def of_parts(origins: Sequence[str]) -> str:
     return next(filter(waits, origins), None) or max(origins, key=_rank)
 
 
+def with_names(origin: str, names: Iterable[object], stamp: Stamp) -> str:
+    """Return the origin of a text that is shown with names, tags and other values: from outside, if any of these is. Of
+    less than FEW words none is looked at, nor an address alone: those stand on any page."""
+    if waits(origin):
+        return origin
+    stamps = (stamp(name) for name in _texts(names) if len(_WORD.findall(name)) >= FEW)
+    return next(filter(waits, stamps), origin)
+
+
 def of_equal(left: str, right: str) -> str:
     """Return the origin of what two people have in the same words: the user's, where one of them is."""
     either = (left, right)
@@ -134,6 +149,19 @@ def told_origin(origin: str) -> str | None:
 def outside(origin: str) -> str | None:
     """Return the origin as a list names it: only that of what waits; the others would cost tokens."""
     return origin if waits(origin) else None
+
+
+def _texts(values: Iterable[object]) -> Iterator[str]:
+    """Yield the texts in values of JSON, those of all depths and with the names of fields."""
+    for value in values:
+        match value:
+            case str():
+                if " " in value or "://" not in value:
+                    yield value
+            case Mapping():
+                yield from _texts([*value, *value.values()])
+            case list() | tuple():
+                yield from _texts(value)
 
 
 def _rank(origin: str) -> int:

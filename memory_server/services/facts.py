@@ -115,7 +115,7 @@ class FactService:
         if gone is not None:
             tx.facts.let_go(gone)
         _refuse_conflict(draft, current)
-        stamp = draft.origin or fact_text.origin(draft.key, draft.value, caller.stamp)
+        stamp = draft.origin or fact_text.origin(draft.key, draft.value, caller.stamp, draft.tags)
         if current is not None:
             refuse_replacing(stamp, current)
             stamp = trust.joined(stamp, [current.origin])

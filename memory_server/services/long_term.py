@@ -181,9 +181,9 @@ class LongTermService:
             where = _home(tx, conversation, name, caller)
             before = _get(tx, where, name)
             deleting.refuse_models(tx, [before.id], caller)
-            if change.prompt is not None:
-                stamp = trust.joined(caller.stamp(change.prompt), [before.origin])
-                change = replace(change, origin=stamp)
+            stamp = change.stamped(before.origin, caller.stamp)
+            if change.prompt is not None or stamp != before.origin:
+                change = replace(change, origin=trust.joined(stamp, [before.origin]))
             tx.changes.keep_long_term(before, caller)
             tx.long_term.replace(before.id, change)
         if checked is None or change.trigger is None:

@@ -112,7 +112,7 @@ class MemoryService:
         self._refuse_secrets(draft.content, project.name, draft.tags, draft.metadata, draft.session)
         text = self.texts.of(draft.content)
         fresh_now = self.queue.embed_now(draft.content)
-        stamp = draft.origin or caller.stamp(draft.content)
+        stamp = draft.origin or draft.stamped(caller.stamp)
         with self.database.write() as tx:
             name, fresh = projects.settle(tx, project), usable(tx, fresh_now)
             draft = replace(draft, project=name or None)
@@ -201,8 +201,8 @@ class MemoryService:
             before, fresh = tx.memories.get(id), usable(tx, fresh_now)
             if project is not None:
                 change = replace(change, project=projects.settle(tx, project))
-            if change.content is not None:
-                stamp = caller.stamp(change.content)
+            stamp = change.stamped(before.origin, caller.stamp)
+            if change.content is not None or stamp != before.origin:
                 refuse_replacing(stamp, before)
                 origin = trust.joined(stamp, [before.origin])
                 refuse_standing_for(tx, origin, id)

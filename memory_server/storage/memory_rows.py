@@ -70,7 +70,7 @@ def new_row(draft: MemoryDraft, caller: Caller, owner: str | None, now: str) -> 
     person = draft.person or (None if draft.project else owner)
     return {
         **_row(draft, _DRAFTED),
-        "origin": draft.origin or caller.stamp(draft.content),
+        "origin": draft.origin or draft.stamped(caller.stamp),
         "created_at": now,
         "updated_at": now,
         "created_by": caller.author,

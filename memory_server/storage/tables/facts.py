@@ -227,4 +227,4 @@ class WritableFacts(Facts):
 
 
 def _origin(draft: FactDraft, caller: Caller) -> str:
-    return draft.origin or fact_text.origin(draft.key, draft.value, caller.stamp)
+    return draft.origin or fact_text.origin(draft.key, draft.value, caller.stamp, draft.tags)

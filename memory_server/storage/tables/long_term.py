@@ -161,7 +161,7 @@ class WritableLongTerm(LongTerm):
                 "now": self.tx.now,
                 "author": caller.author,
                 "session": caller.session,
-                "origin": caller.stamp(draft.prompt),
+                "origin": draft.stamped(caller.stamp),
             },
         )
 

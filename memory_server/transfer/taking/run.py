@@ -151,7 +151,10 @@ class Run:
             return record
         match record:
             case MemoryRecord() | TurnRecord() | ShortTermRecord() | LongTermRecord():
-                return replace(record, origin=self._stamp("\n".join(texts_of(record)), record.origin))
+                origin = self._stamp("\n".join(texts_of(record)), record.origin)
+                return replace(
+                    record, origin=trust.with_names(origin, names_of(record), self.filing.caller.stamp)
+                )
             case FactRecord():
                 return replace(
                     record, steps=tuple(self._stamped_step(record.key, step) for step in record.steps)
@@ -165,7 +168,7 @@ class Run:
         return self.own and not self.by_person and trust.is_of_user(origin)
 
     def _stamped_step(self, key: str, step: FactStep) -> FactStep:
-        origin = fact_text.origin(key, step.value, lambda text: self._stamp(text, step.origin))
+        origin = fact_text.origin(key, step.value, lambda text: self._stamp(text, step.origin), step.tags)
         return replace(step, origin=origin)
 
     def _stamp(self, text: str, origin: str) -> str:
@@ -281,3 +284,14 @@ def texts_of(record: Item | LongTermRecord) -> Sequence[str]:
             return (record.prompt, record.trigger)
         case _:
             return (record.text,)
+
+
+def names_of(record: Item | LongTermRecord) -> Sequence[object]:
+    """Return what is shown with the texts of a record."""
+    match record:
+        case MemoryRecord():
+            return (*record.tags, record.metadata)
+        case LongTermRecord():
+            return (record.name,)
+        case _:
+            return ()
