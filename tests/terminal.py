@@ -9,12 +9,12 @@ from pathlib import Path
 from tests import warm
 
 
-def typed(*arguments: str, env: Mapping[str, str], folder: Path) -> tuple[str, int]:
+def typed(*arguments: str, env: Mapping[str, str], folder: Path, columns: int = 200) -> tuple[str, int]:
     """Run the program on a terminal; return what it prints and its exit code."""
     master, slave = pty.openpty()
     try:
         done = subprocess.run(
-            warm.program(*arguments), env={**env, "COLUMNS": "200"}, cwd=folder,
+            warm.program(*arguments), env={**env, "COLUMNS": str(columns)}, cwd=folder,
             stdin=slave, stdout=slave, stderr=slave, timeout=60, check=False,
         )  # fmt: skip
         os.close(slave)

@@ -60,4 +60,4 @@ def prepare() -> None:
 @click.argument("shell", type=options.Word(list(MADE)))
 def completion_command(_: Settings, shell: str) -> None:
     """Print the script with which a shell completes commands, flags, ids, keys, projects and trigger names."""
-    output.say_text(MADE[shell](program, {}, NAME, "_MEMORY_SERVER_COMPLETE").source())
+    output.say_whole(MADE[shell](program, {}, NAME, "_MEMORY_SERVER_COMPLETE").source())

@@ -181,4 +181,4 @@ def _print(client: str, parts: Sequence[InstallPart], connected: bool) -> None:
     if output.answered(ClientAnswer(client, connected, planned, None, None, False)):
         return
     for path, text in texts.items():
-        output.say_text(f"{path}:\n\n{text.rstrip()}\n\n")
+        output.say_whole(f"{path}:\n\n{text.rstrip()}\n\n")

@@ -125,7 +125,7 @@ def _read(settings: Settings, key: str, scope: Scope | None, by: Caller) -> None
         raise NotFound(f"`{key}` has no value.", Mend.LIST_FACTS)
     if not output.answered(fact):
         output.note(f"From {fact.origin}, and not confirmed." if trust.waits(fact.origin) else None)
-        output.say_text(output.shown_value(fact.value))
+        output.say_whole(output.shown_value(fact.value))
 
 
 def _json_or_text(value: str) -> Any:

@@ -14,7 +14,7 @@ from memory_server.settings import Settings
 def where_command(settings: Settings) -> None:
     """Print the path of the database file, or the address of the PostgreSQL database."""
     if not output.answered(WhereAnswer(str(settings.db))):
-        output.say_text(str(settings.db))
+        output.say_whole(str(settings.db))
 
 
 @verb("compact", examples=("memory-server compact", "memory-server compact --dry-run"))

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from memory_server.language.lines import wrapped
 from memory_server.language.text import width
 
 CODES = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33, "cyan": 36}
@@ -12,6 +13,9 @@ GAP = "  "
 
 LEAST = 24
 """Columns that a text keeps beside the other cells; on a narrower screen it stands below them."""
+
+MOST_LINES = 3
+"""Lines that a text takes there at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +37,16 @@ def cut(text: str, columns: int) -> str:
     """Return the text, or its beginning and a sign that it goes on, in at most so many columns."""
     if width(text) <= columns:
         return text
-    end, used = 0, 1
-    for letter in text:
-        used += width(letter)
-        if used > columns:
-            break
-        end += 1
-    return text[:end].rstrip() + "…"
+    return text[: _fitting(text, columns - 1)].rstrip() + "…"
+
+
+def _fitting(text: str, columns: int) -> int:
+    """Return how many letters of a text are in so many columns."""
+    for end, letter in enumerate(text):
+        columns -= width(letter)
+        if columns < 0:
+            return end
+    return len(text)
 
 
 def lines(layouts: Sequence[GridColumn], rows: Sequence[Sequence[str]], screen: int) -> Iterator[str]:
@@ -87,18 +94,45 @@ def _below(
     filling: Sequence[int],
     screen: int,
 ) -> Iterator[str]:
-    """Yield the lines of a row on a narrow screen: the short cells, as many in a line as fit, then each text."""
-    line, used = list[str](), -len(GAP)
+    """Yield the lines of a row on a narrow screen: the short cells, as many in a line as fit, then each text.
+
+    The first cell alone stands at the margin. A number is told with its title; where no text follows, each cell is.
+    """
+    line, used = list[str](), 0
     for at in (at for at in fixed if row[at]):
-        title = f"{layouts[at].title} " if line and not filling else ""
-        cell = title + cut(row[at], screen - width(title))
-        if line and used + len(GAP) + width(cell) > screen:
-            yield GAP.join(line)
-            line, used = [], -len(GAP)
-        line.append(title + painted(cell.removeprefix(title), layouts[at].style))
-        used += len(GAP) + width(cell)
-    if line:
+        layout = layouts[at]
+        title = f"{layout.title} " if used and (layout.right or not filling) else ""
+        for part in _broken(row[at], screen - len(GAP) - width(title)):
+            if used and used + len(GAP) + width(title + part) > screen:
+                yield GAP.join(line)
+                line, used = [""], 0
+            line.append(title + painted(part, layout.style))
+            used += width(title + part) + (len(GAP) if len(line) > 1 else 0)
+            title = ""
+    if used:
         yield GAP.join(line)
     for at in filling:
-        if row[at]:
-            yield GAP + painted(cut(row[at], screen - len(GAP)), layouts[at].style)
+        for text in _first_lines(row[at], screen - len(GAP)):
+            yield GAP + painted(text, layouts[at].style)
+
+
+def _first_lines(text: str, columns: int) -> list[str]:
+    """Return a text in at most MOST_LINES lines; the last one says where it goes on."""
+    lines = _broken(text, columns)
+    shown = lines[:MOST_LINES]
+    if len(lines) > MOST_LINES:
+        shown[-1] = cut(f"{shown[-1]} {lines[MOST_LINES]}", columns)
+    return list(filter(None, shown))
+
+
+def _broken(text: str, columns: int) -> list[str]:
+    return [part for line in wrapped(text, columns, keeps_commands=False) for part in _parts(line, columns)]
+
+
+def _parts(line: str, columns: int) -> Iterator[str]:
+    """Yield a line in parts of so many columns, where one word is wider."""
+    while width(line) > columns:
+        end = max(_fitting(line, columns), 1)
+        yield line[:end]
+        line = line[end:]
+    yield line

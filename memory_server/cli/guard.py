@@ -95,7 +95,8 @@ def failed(*texts: str, code: int = 1) -> int:
 
 def complain(text: str) -> None:
     """Tell on standard error what went wrong."""
-    print(f"memory-server{terminal.colon()}{visible(translated(text))}", file=terminal.err())
+    line, err = f"memory-server{terminal.colon()}{visible(translated(text))}", terminal.err()
+    print(*terminal.fitted(line, err), sep="\n", file=err)
 
 
 class _Formatter(logging.Formatter):

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import click
 
 from memory_server.cli.output import screen
-from memory_server.cli.terminal import is_chinese, translated
+from memory_server.cli.terminal import colon, is_chinese, translated
 from memory_server.language.lines import wrapped
 from memory_server.language.text import width
 
@@ -23,51 +23,41 @@ class HelpPage(click.HelpFormatter):
         width = width or max(LEAST, min(screen(), max_width or WIDEST) - 2)
         super().__init__(indent_increment, width, max_width)
 
-    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
-        if not is_chinese():
-            super().write_usage(prog, args, prefix or "usage: ")
-            return
-        start = f"{translated('usage:')}{prog} "
-        room = self.width - width(start)
-        is_beside = room >= min(LEAST, width(args))
+    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:  # noqa: ARG002
+        start = f"{translated('usage')}{colon()}{prog} "
+        is_beside = self.width - width(start) >= min(LEAST, width(args))
         indent = width(start) if is_beside else BELOW
         first, *more = wrapped(args, self.width - indent)
-        self.write(f"{start}{first}\n" if is_beside else f"{start}\n{'':>{indent}}{first}\n")
-        for line in more:
-            self.write(f"{'':>{indent}}{line}\n")
+        self.write(
+            f"{start}{first}".rstrip() + "\n" if is_beside else f"{start.rstrip()}\n{'':>{indent}}{first}\n"
+        )
+        self._write_lines(more, indent)
 
     def write_heading(self, heading: str) -> None:
-        if is_chinese():
-            self.write(f"{'':>{self.current_indent}}{translated(heading)}：\n")
-        else:
-            super().write_heading(heading)
+        self._write_lines([translated(heading) + colon().rstrip()], self.current_indent)
 
     def write_text(self, text: str) -> None:
-        if not is_chinese():
-            super().write_text(text)
-            return
-        for paragraph in text.split("\n\n"):
-            for line in wrapped(translated(" ".join(paragraph.split())), self.width - self.current_indent):
-                self.write(f"{'':>{self.current_indent}}{line}\n")
-            self.write("\n" if paragraph is not text else "")
+        for place, paragraph in enumerate(text.split("\n\n")):
+            self.write("\n" if place else "")
+            words = translated(" ".join(paragraph.split()))
+            self._write_lines(wrapped(words, self.width - self.current_indent), self.current_indent)
 
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
         col_max = min(col_max, max(self.width // 3, 12)) if self.width < NARROW else col_max
-        if not is_chinese():
-            super().write_dl(rows, col_max, col_spacing)
-            return
         listed = [(term, _meaning(text)) for term, text in rows]
-        first = min(max(width(term) for term, _ in listed), col_max) + col_spacing
+        indent = min(max(width(term) for term, _ in listed), col_max) + col_spacing + self.current_indent
         for term, meaning in listed:
             start = f"{'':>{self.current_indent}}{term}"
-            if width(term) > first - col_spacing:
-                self.write(f"{start}\n")
-                start = " " * self.current_indent
-            for line in wrapped(meaning, self.width - first - self.current_indent):
-                self.write(
-                    f"{start}{' ' * (first + self.current_indent - width(start))}{line}".rstrip() + "\n"
-                )
+            first, *more = wrapped(meaning, self.width - indent)
+            if width(start) > indent - col_spacing:
+                self._write_lines([start])
                 start = ""
+            self._write_lines([f"{start}{' ' * (indent - width(start))}{first}".rstrip()])
+            self._write_lines(more, indent)
+
+    def _write_lines(self, lines: Iterable[str], indent: int = 0) -> None:
+        for line in lines:
+            self.write(f"{' ' * indent}{line}\n")
 
 
 class HelpContext(click.Context):
@@ -76,6 +66,8 @@ class HelpContext(click.Context):
 
 def _meaning(text: str) -> str:
     """Return the words on an option, and what click says of it in brackets."""
+    if not is_chinese():
+        return " ".join(text.split())
     words, _, remark = text.partition("  [")
     default = remark.removeprefix("default: ").removesuffix("]")
     return translated(words) + (

@@ -37,8 +37,7 @@ Columns = tuple[Column[Row], ...]
 
 def on_terminal() -> bool:
     """True if a person reads what is printed."""
-    client = terminal.client()
-    return sys.stdout.isatty() if client is None else client.width is not None
+    return terminal.columns(terminal.out()) is not None
 
 
 def asks() -> bool:
@@ -48,7 +47,7 @@ def asks() -> bool:
 
 def say(line: str = "", style: str = "", indent: int = 0) -> None:
     """One line for a person; bold, dim or coloured on a terminal."""
-    _put(" " * indent + _styled(line_of(translated(line)), style))
+    say_text(line_of(translated(line)), style, indent)
 
 
 def say_over(text: str) -> None:
@@ -57,15 +56,22 @@ def say_over(text: str) -> None:
 
 
 def say_text(text: str, style: str = "", indent: int = 0) -> None:
-    """A text with its lines as they are, in its own language."""
+    """Print a text in its own language; a terminal breaks its lines between words."""
     for line in text.splitlines() or [""]:
-        _put(" " * indent + _styled(visible(line).rstrip(), style))
+        for part in terminal.fitted(visible(line).rstrip(), terminal.out(), indent):
+            _put(_styled(part, style))
+
+
+def say_whole(text: str) -> None:
+    """Print what a person copies, with its lines as they are."""
+    for line in text.splitlines():
+        _put(visible(line).rstrip())
 
 
 def note(*texts: str | None) -> None:
     """Print remarks, a line each, unless they are empty; on standard error, so that a pipe gets the rows alone."""
     for text in filter(None, texts):
-        print(line_of(translated(text)), file=terminal.err())
+        print(*terminal.fitted(line_of(translated(text)), terminal.err()), sep="\n", file=terminal.err())
 
 
 def degraded(problems: Sequence[Problem]) -> str | None:
@@ -120,9 +126,8 @@ def table(columns: Columns[Row], rows: Iterable[Row]) -> None:
 
 
 def screen() -> int:
-    """Return the columns of the terminal."""
-    client = terminal.client()
-    return shutil.get_terminal_size().columns if client is None else client.width or 80
+    """Return the columns of the terminal, or those of a page where there is none."""
+    return terminal.columns(terminal.out()) or shutil.get_terminal_size().columns
 
 
 def has_colours() -> bool:
@@ -152,7 +157,10 @@ def fields(*pairs: tuple[str, object]) -> None:
     columns = max((width(name) for name, _ in shown), default=0)
     for name, value in shown:
         padded = name + " " * (columns - width(name))
-        _put(f"{_styled(padded, 'bold')}  {line_of(str(value))}")
+        first, *more = terminal.fitted(line_of(str(value)), terminal.out(), columns + 2)
+        _put(_styled(padded, "bold") + first[columns:])
+        for line in more:
+            _put(line)
 
 
 def counted(number: int, noun: str) -> str:

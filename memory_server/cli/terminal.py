@@ -1,6 +1,7 @@
 """The terminal of a command: that of its own process, or of a client for which an engine runs it."""
 
 import io
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from memory_server import defaults, flags
 from memory_server.language import catalogue
+from memory_server.language.lines import wrapped
+from memory_server.language.text import width
 
 if TYPE_CHECKING:
     from memory_server.app import Services
@@ -67,6 +70,24 @@ def out() -> TextIO:
 def err() -> TextIO:
     client = _client.get()
     return sys.stderr if client is None else client.err
+
+
+def columns(stream: TextIO) -> int | None:
+    """Return the columns of the terminal to which a stream leads; None in a pipe."""
+    client = _client.get()
+    if client is not None:
+        return client.width
+    return shutil.get_terminal_size().columns if stream.isatty() else None
+
+
+def fitted(line: str, stream: TextIO, indent: int = 0) -> list[str]:
+    """Return a line in as many as the terminal needs, broken between words, all as far from the margin as it is."""
+    room = columns(stream)
+    text = line.lstrip(" ")
+    margin = " " * (indent + len(line) - len(text))
+    if room is None or width(text) + len(margin) <= room:
+        return [margin + text]
+    return [margin + part for part in wrapped(text, max(room - len(margin), 1))]
 
 
 def language() -> str:

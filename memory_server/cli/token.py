@@ -76,7 +76,7 @@ def add_command(
     secret = secret if tenant is None else f"{secret}.{tenant}"
     if output.answered(MadeToken(secret, StatedToken(token, State.VALID))):
         return
-    output.say_text(secret)
+    output.say_whole(secret)
     output.note(
         f"Token {token.id} is for {token.name}: {translated(_may(token))}, {translated(_projects(token))}. "
         "Copy it now: it is shown only once."

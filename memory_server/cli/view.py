@@ -47,7 +47,7 @@ def view_command(settings: Settings, port: int, opens: bool) -> None:
         services.start()
 
         def told(address: str) -> None:
-            output.say_text(address)
+            output.say_whole(address)
             sys.stdout.flush()  # whoever reads it through a pipe waits for it, and the server goes on
             output.note("The address works once, on this machine. Ctrl-C ends it.")
             if opens:

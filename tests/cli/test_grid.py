@@ -23,19 +23,30 @@ def test_on_a_wide_screen_a_row_is_a_line() -> None:
     assert row == f"m1   0.91  2026-03-14 09:26  observation  {TEXT[:36]}…"
 
 
-def test_at_46_columns_the_text_stands_below_the_other_cells() -> None:
+def test_at_46_columns_the_text_stands_whole_below_the_other_cells() -> None:
     assert list(lines(LAYOUTS, [ROW], 46)) == [
-        "m1  0.91  2026-03-14 09:26  observation",
-        f"  {TEXT[:43]}…",
+        "m1  score 0.91  2026-03-14 09:26  observation",
+        "  The staging database listens on port 5433",
+        "  since the move of March",
     ]
 
 
+def test_a_long_text_says_in_its_third_line_that_it_goes_on() -> None:
+    *_, third = shown = list(
+        lines((GridColumn("id"), GridColumn("text", fills=True)), [("m1", TEXT * 3)], 26)
+    )
+    assert len(shown) == 4
+    assert third == "  since the move of March…"
+
+
 def test_cells_that_do_not_fit_stand_in_a_line_of_their_own_and_are_not_cut() -> None:
-    row = ("d12", "0.91", "2026-03-14 09:26", "f:project/current.task", TEXT)
+    key = "f:project/a.key.that.is.wider.than.the.whole.screen"
+    row = ("d12", "0.91", "2026-03-14 09:26", key, "noon")
     assert list(lines(LAYOUTS, [row], 46)) == [
-        "d12  0.91  2026-03-14 09:26",
-        "f:project/current.task",
-        f"  {TEXT[:43]}…",
+        "d12  score 0.91  2026-03-14 09:26",
+        f"  {key[:44]}",
+        f"  {key[44:]}",
+        "  noon",
     ]
 
 
@@ -43,8 +54,8 @@ def test_a_table_without_a_text_names_its_cells_where_it_does_not_fit() -> None:
     layouts = tuple(map(GridColumn, ("id", "name", "projects", "may")))
     assert list(lines(layouts, [("1", "ada", "all projects", "read and write")], 30)) == [
         "1  name ada",
-        "projects all projects",
-        "may read and write",
+        "  projects all projects",
+        "  may read and write",
     ]
 
 
