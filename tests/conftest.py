@@ -20,6 +20,7 @@ import anyio
 import apsw
 import pytest
 from mcp import Client
+from mcp.client.session import ElicitationFnT
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, Implementation
 
@@ -214,11 +215,14 @@ class Servers:
         name: str = "tests",
         pid: Path | None = None,
         cwd: Path | None = None,
+        answers: ElicitationFnT | None = None,
     ) -> AbstractAsyncContextManager[Client]:
-        """A connected official client; `pid` is a file that will hold the server's process id, `cwd` its folder."""
+        """A connected official client; `pid` is a file that will hold the server's process id, `cwd` its folder.
+
+        `answers` is how its user answers questions; without it, it declares none."""
         start = warm.program if pid is None and self._may_fork else warm.cold
         command = start(*self._arguments(arguments))
-        return self._connected(command, mode, name, pid, cwd or self.folder)
+        return self._connected(command, mode, name, pid, cwd or self.folder, answers)
 
     @property
     def _may_fork(self) -> bool:
@@ -228,7 +232,13 @@ class Servers:
 
     @asynccontextmanager
     async def _connected(
-        self, command: list[str], mode: str, name: str, pid: Path | None, cwd: Path
+        self,
+        command: list[str],
+        mode: str,
+        name: str,
+        pid: Path | None,
+        cwd: Path,
+        answers: ElicitationFnT | None,
     ) -> AsyncIterator[Client]:
         if pid is not None:
             command = ["/bin/sh", "-c", 'echo $$ > "$0"; exec "$@"', str(pid), *command]
@@ -236,8 +246,9 @@ class Servers:
         info = Implementation(name=name, version="1")
         with self.log.open("a", encoding="utf-8") as log:
             async with Client(
-                stdio_client(parameters, errlog=log), mode=mode, client_info=info, read_timeout_seconds=60
-            ) as client:
+                stdio_client(parameters, errlog=log), mode=mode, client_info=info, read_timeout_seconds=60,
+                elicitation_callback=answers,
+            ) as client:  # fmt: skip
                 if self.waits:
                     await client.list_prompts()
                 yield client

@@ -22,6 +22,16 @@ def within(seconds: float) -> Iterator[None]:
         _end.reset(token)
 
 
+@contextmanager
+def anew(seconds: float = CALL) -> Iterator[None]:
+    """Lets the block wait for so many seconds, whatever was left: a person has answered meanwhile."""
+    token = _end.set(time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _end.reset(token)
+
+
 def is_set() -> bool:
     """True inside a call with a deadline; false in background jobs."""
     return _end.get() < inf

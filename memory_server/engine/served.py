@@ -51,4 +51,5 @@ def work_of(services: Services, audit: "Audit | None", tenant: str | None = None
         )
     tools = [tool for tools in toolsets(services).values() for tool in tools if tool.name in left]
     admit = None if audit is None else audit.admit
-    return Work.of(tools, offers(services), listed.names(), observers, admit, services.late.take)
+    trust = None if services.settings.trust == "off" else services.trust
+    return Work.of(tools, offers(services), listed.names(), observers, admit, services.late.take, trust)

@@ -39,6 +39,10 @@ LONGEST = 1 << 16
 PATIENCE = 30.0
 """Seconds that an engine has for a request; it ends a call after 20."""
 
+ASKED = "elicitation/create"
+ANSWERING = 60.0
+"""More seconds that the engine has while it asks the user: it waits 45 for the answer."""
+
 LOST = "The engine of memory-server has ended."
 SILENT = "The engine of memory-server does not answer; `memory-server engine stop` ends it."
 UNKNOWN = "Whether this was written cannot be told: look whether it is stored before you repeat it."
@@ -120,7 +124,12 @@ class Session:
                 is_known = stream in self._acknowledged
                 self._acknowledged.add(stream)
                 return None if is_known else line
-            case {"method": _}:
+            case {"method": method}:
+                if method == ASKED:
+                    self._pending = {
+                        id: request._replace(ends=request.ends + ANSWERING)
+                        for id, request in self._pending.items()
+                    }
                 return line
         if not isinstance(id, int | str):
             return line

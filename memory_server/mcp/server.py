@@ -117,7 +117,7 @@ class MemoryServer(MCPServer[Any]):
         answer_completions(self, self._completed)
         answer_resource_lists(self, self._resources)
         self._listed = listed
-        self._work = work
+        self._work, self._asking = work, work.asking()
         self.slots = Slots(CALLS_AT_ONCE)
         self.trigger_slots = Slots(TRIGGERS_AT_ONCE)
         self._callers = callers
@@ -140,12 +140,17 @@ class MemoryServer(MCPServer[Any]):
         with observed(work.observers, call):
             if tool is None:
                 raise failures.refusal(work.why_not(name, arguments))
+            asking = None if tool.reads_only else self._asking
+            if asking is not None:
+                if (answered := await asking.answered(context, caller)) is not None:
+                    return answered
+                caller = asking.noting(caller)
             answer = await self._call(work, tool, arguments, caller, name)
             call.answer = answer.structured_content or {}
         if context is not None and not tool.reads_only:
             with deadline.within(TELLING):
                 await self._changes.written(context)
-        return answer
+        return answer if asking is None else await asking.asked(context, answer, caller)
 
     async def _call(
         self, work: "Work", tool: "Tool", arguments: dict[str, Any], caller: Caller, written: str

@@ -15,6 +15,7 @@ from mcp_types import Tool as ListedTool
 from memory_server.domain.caller import Caller
 from memory_server.language.telling import telling
 from memory_server.mcp import meanings, refusals
+from memory_server.mcp.asking import Asking
 from memory_server.mcp.completions import Completions
 from memory_server.mcp.failures import refusal
 from memory_server.mcp.forgiving.names import fold
@@ -23,6 +24,7 @@ from memory_server.mcp.prompts import Prompts
 from memory_server.mcp.refusals import ArgumentsRefusedError
 from memory_server.mcp.resources import Resources
 from memory_server.mcp.tool import CarryOut, Notices, Tool, carry_out_here, no_notices
+from memory_server.services.trusting import TrustService
 
 QUERY = 200
 """Characters of a query in a call that finds an id."""
@@ -52,6 +54,12 @@ class Work:
     """Raises MemoryServerError if no call may be carried out now."""
     notices: Notices = no_notices
     carry_out: CarryOut = carry_out_here
+    trust: TrustService | None = None
+    """What confirms texts from outside; None where no user is asked about them."""
+
+    def asking(self) -> Asking | None:
+        """Return what asks the user of one session."""
+        return None if self.trust is None else Asking(self.trust)
 
     @classmethod
     def of(
@@ -62,11 +70,12 @@ class Work:
         observers: Sequence[Observer] = (),
         admit: Callable[[], None] | None = None,
         notices: Notices = no_notices,
+        trust: TrustService | None = None,
     ) -> "Work":
         """`everything` is left out where no tool is switched off."""
         named = {tool.name: tool for tool in tools}
         names = list(named) if everything is None else everything
-        return cls(named, names, offers, observers, admit, notices)
+        return cls(named, names, offers, observers, admit, notices, trust=trust)
 
     @property
     def listed(self) -> list[ListedTool]:

@@ -1,16 +1,18 @@
 """Refuses texts from outside where they would replace the user's words, and lets a person confirm them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memory_server.domain import trust
+from memory_server.domain.briefing.choice import Heading
+from memory_server.domain.briefing.items import heading_of
 from memory_server.domain.caller import Caller
 from memory_server.domain.change import Kind
-from memory_server.domain.fact import Fact, FactDraft, refuse_sharing
+from memory_server.domain.fact import Fact, FactDraft, Scope, refuse_sharing
 from memory_server.domain.forgetting import Kind as Trashable
 from memory_server.domain.handles import Handle
 from memory_server.domain.long_term import LongTermChange, LongTermId
-from memory_server.domain.memory import Memory, MemoryId
+from memory_server.domain.memory import Memory, MemoryId, MemoryType
 from memory_server.domain.outside import Waiting
 from memory_server.errors import Conflict, Mend, NotFound
 from memory_server.storage.database import Database
@@ -37,7 +39,7 @@ def refuse_standing_for(tx: Tx, origin: str, id: MemoryId) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TrustService:
-    """Only a face in which a person acts calls `confirm`."""
+    """Only a face in which a person acts calls `confirm`, or one whose client has asked the person."""
 
     database: Database
 
@@ -45,6 +47,14 @@ class TrustService:
         """Return what waits until a person confirms it, by its origin, the latest first."""
         with self.database.read() as tx:
             return tx.outside.select()
+
+    def just_said(self, origins: Mapping[str, str], caller: Caller) -> Waiting | None:
+        """Return what waits of these texts that the session has written, if it were said unasked as the user's: a
+        preference, a convention, a fact about the user or of the project, a reminder. None where none does."""
+        with self.database.read() as tx:
+            waiting = [item for item in tx.outside.select() if item.session == caller.session]
+            candidates = (item for item in waiting if item.text in origins and _is_said_unasked(tx, item))
+            return max(candidates, key=lambda item: item.at, default=None)
 
     def confirm(self, handles: Sequence[Handle], origin: str | None, caller: Caller) -> list[Waiting]:
         """Confirm these things, or all of an origin: they are said as if the user had said them. Return them.
@@ -74,6 +84,17 @@ class TrustService:
                 else:
                     tx.trash.put(Trashable(waiting.kind.value), [waiting.id], caller)
         return chosen
+
+
+def _is_said_unasked(tx: Tx, waiting: Waiting) -> bool:
+    match waiting.kind:
+        case Kind.MEMORY:
+            return tx.memories.get(MemoryId(waiting.id)).type in (MemoryType.PREFERENCE, MemoryType.PATTERN)
+        case Kind.FACT:
+            heading = heading_of(waiting.name, waiting.scope or Scope.GLOBAL)
+            return heading in (Heading.EVERYWHERE, Heading.CONVENTIONS)
+        case _:
+            return waiting.kind is Kind.LONG_TERM
 
 
 def _chosen(tx: Tx, handles: Sequence[Handle], origin: str | None) -> list[Waiting]:

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_server.front.session import PATIENCE, Session
+from memory_server.front.session import ANSWERING, PATIENCE, Session
 from memory_server.mcp.first_answers import LISTED as LISTED_FILE
 from memory_server.mcp.first_answers import FirstAnswers, offered, read
 
@@ -119,3 +119,13 @@ def test_what_is_cancelled_is_not_repeated() -> None:
     session.from_client(line(method="notifications/cancelled", params={"requestId": 1}), 0.0, is_linked=True)
     session.lost()
     assert call(1, "recall") not in session.resumed()
+
+
+def test_a_question_to_the_user_gives_the_engine_more_time() -> None:
+    session = new(early=False)
+    session.from_client(call(1, "memory_store"), 0.0, True)
+    asked = line(id=0, method="elicitation/create", params={"message": "Is this yours?"})
+    assert session.from_engine(asked) == asked
+    assert session.given_up(PATIENCE) == []
+    assert session.from_client(line(id=0, result={"action": "cancel"}), 50.0, True) == (None, True)
+    assert len(session.given_up(PATIENCE + ANSWERING)) == 1

@@ -1,0 +1,165 @@
+"""Asks the user of a client whether a text from outside that was just stored counts as theirs.
+
+The text is stored before: who does not answer leaves it waiting. A client of the era of `initialize` gets a request of
+its own, a newer one the question as the result of its call, which it repeats with the answer.
+"""
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import anyio
+import anyio.to_thread
+from mcp.server.mcpserver import Context
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    CallToolResult,
+    ElicitRequest,
+    ElicitRequestFormParams,
+    ElicitResult,
+    InputRequiredResult,
+    TextContent,
+)
+from pydantic import ValidationError
+
+from memory_server.call import deadline
+from memory_server.domain import handles, trust
+from memory_server.domain.caller import Caller
+from memory_server.domain.outside import Waiting
+from memory_server.errors import NotFound
+from memory_server.language.text import visible
+from memory_server.services.trusting import TrustService
+
+SECONDS = 45.0
+"""Seconds that a person has, who is asked while the call waits: clients give a call up after 60."""
+
+LONGEST = 1000
+"""Characters of a text at most: what nobody would read whole is not asked about."""
+
+BY_RESULT = "2026-07-28"
+"""The version of the protocol from which on a question is the result of a call."""
+
+KEEP, LEAVE, DROP = "keep it as mine", "leave it waiting", "drop it"
+ANSWER = "answer"
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        ANSWER: {"type": "string", "title": "Is this yours?", "enum": [KEEP, LEAVE, DROP], "default": LEAVE}
+    },
+    "required": [ANSWER],
+}
+
+
+@dataclass(slots=True)
+class Noted:
+    """A stamp that notes the texts of a call, with the origin of each."""
+
+    stamp: trust.Stamp
+    origins: dict[str, str] = field(default_factory=dict)
+
+    def __call__(self, text: str) -> str:
+        origin = self.stamp(text)
+        if text:
+            self.origins[text] = origin
+        return origin
+
+
+@dataclass(slots=True)
+class Asking:
+    """The questions of one session. A source about which the user gave no answer is not asked about again."""
+
+    trust: TrustService
+    _settled: set[str] = field(default_factory=set)
+
+    def noting(self, caller: Caller) -> Caller:
+        """Return the caller of a call that writes, whose texts are noted for `asked`."""
+        return replace(caller, stamp=Noted(caller.stamp))
+
+    async def asked(
+        self, context: Context[Any, Any] | None, result: CallToolResult, caller: Caller
+    ) -> CallToolResult | InputRequiredResult:
+        """Return the result of a call that has written, once its user was asked, or the question."""
+        noted = caller.stamp
+        if context is None or not isinstance(noted, Noted) or not _can_ask(context):
+            return result
+        if not any(map(trust.waits, noted.origins.values())):
+            return result
+        waiting = await anyio.to_thread.run_sync(self.trust.just_said, noted.origins, caller)
+        if waiting is None or waiting.origin in self._settled or len(waiting.text) > LONGEST:
+            return result
+        form = ElicitRequestFormParams(message=_question(waiting, noted), requested_schema=SCHEMA)
+        if (context.protocol_version or "") >= BY_RESULT:
+            state = {
+                "handle": str(waiting.handle),
+                "origin": waiting.origin,
+                "result": result.structured_content,
+            }
+            return InputRequiredResult(
+                input_requests={ANSWER: ElicitRequest(params=form)}, request_state=json.dumps(state)
+            )
+        answer = None
+        with anyio.move_on_after(SECONDS), suppress(MCPError, ValidationError):  # a client may fail to ask
+            answer = await context.request_context.session.elicit_form(
+                form.message, SCHEMA, context.request_context.request_id
+            )
+        with deadline.anew():
+            return await self._settle(str(waiting.handle), waiting.origin, answer, result, caller)
+
+    async def answered(self, context: Context[Any, Any] | None, caller: Caller) -> CallToolResult | None:
+        """Return the result of a call that is repeated with the answer of the user; None where it is no such call."""
+        if context is None or context.request_state is None:
+            return None
+        state = json.loads(context.request_state)  # as this server has sealed it
+        answer = (context.input_responses or {}).get(ANSWER)
+        elicited = answer if isinstance(answer, ElicitResult) else None
+        return await self._settle(
+            state["handle"], state["origin"], elicited, _result(state["result"]), caller
+        )
+
+    async def _settle(
+        self, handle: str, origin: str, answer: ElicitResult | None, result: CallToolResult, caller: Caller
+    ) -> CallToolResult:
+        """Do what the user has answered, and return the result of the call with it."""
+        chosen = None
+        if answer is None or answer.action != "accept":
+            self._settled.add(origin)
+        else:
+            chosen = (answer.content or {}).get(ANSWER)
+        actions = {KEEP: (self.trust.confirm, "confirmed"), DROP: (self.trust.drop, "dropped")}
+        named = handles.read(handle)
+        if chosen not in actions or named is None:
+            return result
+        action, done = actions[chosen]
+        try:
+            await anyio.to_thread.run_sync(action, [named], None, caller)
+        except NotFound:  # it was settled meanwhile
+            return result
+        content = dict(result.structured_content or {})
+        note = " ".join(filter(None, (content.pop("note", None), f"The user was asked and {done} {handle}.")))
+        return _result({"note": note, **content})
+
+
+def _can_ask(context: Context[Any, Any]) -> bool:
+    """True for a client that shows its user a form."""
+    capabilities = context.client_capabilities
+    form = None if capabilities is None else capabilities.elicitation
+    return form is not None and (form.form is not None or form.url is None)
+
+
+def _question(waiting: Waiting, noted: Noted) -> str:
+    parts = [
+        text for text, origin in noted.origins.items() if trust.waits(origin) and text not in waiting.text
+    ]
+    texts = [f"{waiting.name}: {waiting.text}" if waiting.name else waiting.text, *parts]
+    return (
+        f"The assistant has stored this, which is from {waiting.origin}:\n\n"
+        + "\n".join(map(visible, texts))
+        + "\n\nUntil you say that it is yours, no later session is told it unasked."
+    )
+
+
+def _result(content: dict[str, Any]) -> CallToolResult:
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=content)
