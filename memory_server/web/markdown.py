@@ -2,11 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import unescape
+from itertools import pairwise
 from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock, table
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline, emphasis
 from markdown_it.token import Token
@@ -24,6 +26,7 @@ line that looks like a definition; and pictures, which would be loaded from else
 
 _TAG = re.compile(r"<[^>]*>")
 _VALUES = re.compile(r' (?:title|value)="([^"]*)"')
+_LINE_END = re.compile(r"\r\n?|\n")
 _WEB = re.compile(r"https?://", re.IGNORECASE)
 _BARE = re.compile(
     r"https?://[^\s<>\"'`|，。；、！？）】」》]*[^\s<>\"'`|，。；、！？）】」》.,;:!?)\]}]", re.IGNORECASE
@@ -33,23 +36,46 @@ _BARE = re.compile(
 def laid_out(text: str) -> Markup:
     """Return a text as HTML, all of it escaped but what its Markdown makes.
 
-    Where Markdown would leave out something, such as a cell of a table that has no heading, the text stands as it is.
+    Where Markdown would leave out something, such as a cell of a table that has no heading, that block stands as it is.
     """
-    if len(text) <= LONGEST:
-        html = _MARKDOWN.render(text)
-        if not _letters(text) - _letters(_shown(html)):
-            return Markup('<div class="markdown">{}</div>').format(Markup(html))  # noqa: S704 : of escaped text
+    if len(text) > LONGEST:
+        return _as_it_is(text)
+    return Markup('<div class="markdown">{}</div>').format(Markup("").join(_blocks(text)))
+
+
+def _blocks(text: str) -> Iterator[Markup]:
+    """Yield the HTML of each block of a text."""
+    environment: dict[str, int] = {}
+    tokens, lines = _MARKDOWN.parse(text, environment), _LINE_END.split(text)
+    starts = [place for place, token in enumerate(tokens) if token.level == 0 and token.nesting >= 0]
+    for start, end in pairwise([*starts, len(tokens)]):
+        html = _MARKDOWN.renderer.render(tokens[start:end], _MARKDOWN.options, environment)
+        block = "\n".join(lines[_line(tokens, start) : _line(tokens, end)]).strip("\n")
+        yield _as_it_is(block) if _loses(block, html) else Markup(html)  # noqa: S704 : of escaped text
+
+
+def _line(tokens: Sequence[Token], place: int) -> int | None:
+    """Return the line at which a block begins; None behind the last one."""
+    return (tokens[place].map or [0])[0] if place < len(tokens) else None
+
+
+def _as_it_is(text: str) -> Markup:
     return Markup("").join(Markup('<div class="piece">{}</div>').format(piece) for piece in _pieces(text))
+
+
+def _loses(text: str, html: str) -> bool:
+    """True if a reader of HTML does not see each letter and digit of a text."""
+    return bool(_letters(text) - _shown(html))
 
 
 def _letters(text: str) -> Counter[str]:
     return Counter(filter(str.isalnum, text))
 
 
-def _shown(html: str) -> str:
-    """Return what a reader of HTML can see, with the addresses and the numbers that its tags have."""
+def _shown(html: str) -> Counter[str]:
+    """Count what a reader of HTML can see, with the addresses and the numbers that its tags have."""
     values = unescape(" ".join(_VALUES.findall(html)))
-    return unescape(_TAG.sub("", html)) + values + unquote(values)
+    return _letters(unescape(_TAG.sub("", html))) + (_letters(values) | _letters(unquote(values)))
 
 
 def _pieces(text: str) -> list[str]:
@@ -81,6 +107,32 @@ def _bare_links(state: StateCore) -> None:
             block.children = children
 
 
+def _whole_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Read a table, unless a cell of it has no heading: such a table stands there line by line."""
+    before = len(state.tokens)
+    if start < state.env.get("refused", 0) or not table(state, start, end, silent):
+        return False
+    if silent:
+        return True
+    cells = " ".join(token.content for token in state.tokens[before:])
+    if not _letters(state.getLines(start, state.line, 0, False)) - _letters(cells):
+        return True
+    del state.tokens[before:]
+    state.env["refused"] = state.line  # else each line of it is tried as the head of a table
+    state.line = start
+    return False
+
+
+def _whole_lines(state: StateCore) -> None:
+    """Let a line of text stand as it is where its marks would take a letter of it away."""
+    for block in state.tokens:
+        html = _MARKDOWN.renderer.render([block], _MARKDOWN.options, state.env) if block.children else ""
+        if block.children and _loses(block.content, html):
+            lines = block.content.split("\n")
+            parts = [(Token("text", "", 0, content=line), Token("hardbreak", "br", 0)) for line in lines]
+            block.children = [token for part in parts for token in part][:-1]
+
+
 def _linked(token: Token) -> list[Token]:
     tokens: list[Token] = []
     place = 0
@@ -97,8 +149,9 @@ def _linked(token: Token) -> list[Token]:
 
 def _link(tokens: Sequence[Token], place: int) -> str:
     address = tokens[place].attrGet("href")
-    is_shown = tokens[place + 1].content == address
-    title = "" if is_shown else Markup(' title="{}"').format(address)
+    parts = ["" if tokens[place + 1].content == address else address, tokens[place].attrGet("title")]
+    says = " ".join(str(part) for part in parts if part)
+    title = Markup(' title="{}"').format(says) if says else ""
     return Markup('<a href="{}"{} rel="noopener noreferrer nofollow" target="_blank">').format(address, title)
 
 
@@ -127,6 +180,8 @@ def _markdown() -> MarkdownIt:
     markdown = _Markdown("commonmark", {"html": False, "breaks": True})
     markdown.enable(["table", "strikethrough"]).disable(LEFT_OUT)
     markdown.inline.ruler.at("emphasis", _emphasis)
+    markdown.block.ruler.at("table", _whole_table, {"alt": ["paragraph", "reference"]})
+    markdown.core.ruler.push("whole_lines", _whole_lines)
     markdown.core.ruler.push("bare_links", _bare_links)
     markdown.core.ruler.push("headings", _as_a_part_of_a_page)
     markdown.add_render_rule("link_open", lambda _, tokens, place, *__: _link(tokens, place))

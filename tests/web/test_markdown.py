@@ -46,12 +46,31 @@ def test_marks_become_html_and_all_else_is_escaped(text: str, html: str) -> None
     assert inside(text) == html
 
 
-def test_a_long_text_and_a_deep_one_stand_as_they_are() -> None:
+@pytest.mark.parametrize(
+    ("awkward", "html"),
+    [
+        ("|a|\n|-|\n|`b|c`|", "<p>|a|<br />\n|-|<br />\n|<code>b|c</code>|</p>"),
+        ("**x** [a](http://例子.example/)",
+         f'<p>**x** [a](<a href="http://例子.example/" {LINK}http://例子.example/</a>)</p>'),
+        ("> |a|\n> |-|\n> |b|c|", "<blockquote>\n<p>|a|<br />\n|-|<br />\n|b|c|</p>\n</blockquote>"),
+    ],
+)  # fmt: skip
+def test_a_block_that_would_lose_a_word_stands_as_it_is_and_those_around_it_are_rendered(
+    awkward: str, html: str
+) -> None:
+    assert inside(f"# Why\n\n{awkward}\n\n**end**") == f"<h2>Why</h2>\n{html}\n<p><strong>end</strong></p>"
+
+
+def test_the_title_of_a_link_is_shown_behind_its_address() -> None:
+    link = f'<a href="https://b.example/" title="https://b.example/ the plan" {LINK}a</a>'
+    assert inside('[a](https://b.example/ "the plan")') == f"<p>{link}</p>"
+
+
+def test_a_long_text_and_a_deep_list_stand_as_they_are() -> None:
     assert laid_out("# a\n" * 6_000).count('<div class="piece">') == 6
     deep = "\n".join(" " * 2 * depth + f"- x{depth}" for depth in range(60))
-    assert laid_out(deep) == f'<div class="piece">{deep}</div>'
-    wide = "|a|\n|-|\n|b|lost|"
-    assert laid_out(wide) == f'<div class="piece">{wide}</div>'
+    assert inside(f"# Why\n\n{deep}") == f'<h2>Why</h2>\n<div class="piece">{deep}</div>'
+    assert laid_out("") == '<div class="markdown"></div>'
 
 
 MARKS = st.sampled_from([
