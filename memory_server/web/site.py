@@ -9,7 +9,7 @@ from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import FormData
+from starlette.datastructures import URL, FormData
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
@@ -186,7 +186,17 @@ def _answered(desk: Desk, visit: Visit, page: Page) -> Response:
         status = 404 if isinstance(error, NotFound) else 400
         why = f"The form lacks the field {error}." if isinstance(error, KeyError) else str(error)
         with acting.as_(visit.caller.person):
-            return desk.render(visit, "failed", status, why=sentence(why, visit.language))
+            words = sentence(why, visit.language)
+            return desk.render(visit, "failed", status, why=words, before=_before(desk, visit))
+
+
+def _before(desk: Desk, visit: Visit) -> str:
+    """Return the address of the page whose form was sent; '' where no form was."""
+    if visit.request.method != "POST":
+        return ""
+    url = URL(visit.request.headers.get("referer", "/"))
+    path = url.path.removeprefix(desk.services.settings.http_prefix)
+    return of_this_site(f"{path}?{url.query}" if url.query else path)
 
 
 async def _static(request: Request) -> Response:

@@ -31,7 +31,11 @@ playwright = pytest.importorskip(
     "playwright.sync_api", reason="playwright is not installed: pip install -e '.[dev]'"
 )
 
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
+
 WIDE, NARROW = 1280, 400
+
+GRAVE = ("serious", "critical")
 
 ATTACK = "<script>window.hit = 1</script>\"'><img src=x onerror=window.hit=1>{{7+700}}"
 """In every field of every kind."""
@@ -126,6 +130,17 @@ class View:
         """Ctrl-C; the exit code."""
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(timeout=20)
+
+
+def faults(page: Any) -> list[str]:
+    """What axe finds on a page, where it is serious."""
+    found = axe.Axe().run(page).response["violations"]
+    return [
+        f"{each['id']}: {node['target']} {node.get('failureSummary', '')[:300]}"
+        for each in found
+        if each["impact"] in GRAVE
+        for node in each["nodes"]
+    ]
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from memory_server.domain.long_term import LongTermDraft
 from memory_server.domain.memory import MemoryChange, MemoryId
 from memory_server.services import backups
 from tests.conftest import new_place
-from tests.web.conftest import CLAUDE, HARBOUR, ORCHID, View, keep, services, viewing
+from tests.web.conftest import CLAUDE, HARBOUR, ORCHID, View, faults, keep, services, viewing
 
 
 def stored(view: View, *texts: str) -> list[MemoryId]:
@@ -126,6 +126,33 @@ def test_several_memories_are_tagged_moved_and_forgotten_each_undone_by_one_clic
         page.keyboard.press("x")
         expect(page.locator(".pick :checked")).to_have_count(1)
         expect(page.locator(".selected")).to_be_visible()
+
+
+def test_the_bar_is_three_keys_behind_a_box_and_asks_for_the_field_that_it_needs(own: View) -> None:
+    stored(own, "Ferries leave at nine", "Ferries return at ten")
+    with own.page("/?q=ferries") as page:
+        page.focus(".pick input >> nth=0")
+        for key in ("Space", "Tab", "Tab"):
+            page.keyboard.press(key)
+        assert page.evaluate("document.activeElement.textContent") == "To what is selected"
+        assert faults(page) == []
+        for key in ("Enter", "Tab"):
+            page.keyboard.press(key)
+        page.wait_for_selector("[name=tags]:focus")
+        page.click(".selected [value=tag]")
+        page.wait_for_selector("[name=tags]:focus:invalid")
+        page.fill("[name=tags]", "boats")
+        page.click(".selected [value=move]")
+        page.wait_for_selector("[name=target]:focus:invalid")
+        page.evaluate("document.querySelector('.picking').noValidate = true")
+        page.click(".selected [value=move]")
+        page.wait_for_selector("main:has-text('Choose a project first.')")
+        page.click("a:text('Back')")
+        page.wait_for_url("**/?q=ferries*")
+        page.focus(".hit >> nth=0")
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.name") == "pick"  # nothing is ticked: no way to the bar
+    own.errors.clear()  # the console tells of the answer 400
 
 
 def test_a_wrong_form_is_explained_and_changes_nothing(own: View) -> None:

@@ -1,12 +1,9 @@
 """Each page, as a person sees it: in both languages, wide and narrow, light and dark, and by keyboard."""
 
-from typing import Any
-
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from tests.web.conftest import ATTACK, HARBOUR, NARROW, WIDE, View
+from tests.web.conftest import ATTACK, HARBOUR, NARROW, WIDE, View, faults
 
 PAGES = {
     "newest": "/?n=60",
@@ -39,7 +36,6 @@ LOOKS = [
     pytest.param(WIDE, "en-GB", "light", id="wide"),
     pytest.param(NARROW, "zh-CN", "dark", id="narrow-zh-dark"),
 ]
-GRAVE = ("serious", "critical")
 
 
 @pytest.mark.parametrize(("width", "language", "colours"), LOOKS)
@@ -58,16 +54,6 @@ def test_a_page_fits_speaks_its_language_and_runs_no_script_of_what_is_stored(
         assert page.evaluate("window.hit") is None
         assert "707" not in page.locator("h1").inner_text()
         assert faults(page) == []
-
-
-def faults(page: Any) -> list[str]:
-    found = Axe().run(page).response["violations"]
-    return [
-        f"{each['id']}: {node['target']} {node.get('failureSummary', '')[:300]}"
-        for each in found
-        if each["impact"] in GRAVE
-        for node in each["nodes"]
-    ]
 
 
 def test_the_language_can_be_switched_and_stays(seen: View) -> None:

@@ -20,12 +20,18 @@ document.addEventListener("keydown", (event) => {
   const down = event.key === "ArrowDown", up = event.key === "ArrowUp";
   if (!down && !up || (typing(event.target) && event.target !== box)) return;
   const hits = [...document.querySelectorAll("#main a.hit, #main a.row")];
-  const ticked = document.activeElement.closest(".pick")?.parentElement.querySelector("a.hit");
-  const place = hits.indexOf(ticked ?? document.activeElement);
+  const beside = document.activeElement.closest(".hits > li")?.querySelector("a.hit");
+  const place = hits.indexOf(beside ?? document.activeElement);
   if (!hits.length || (up && place < 0)) return;
   event.preventDefault();
   if (up && place === 0 && box) box.focus();
   else hits[Math.min(hits.length - 1, Math.max(0, place + (down ? 1 : -1)))].focus();
+});
+
+// A button of the bar asks for the field that it needs, and for no other.
+document.addEventListener("click", (event) => {
+  const button = event.target.closest(".selected button");
+  button?.form.querySelectorAll(".selected :is(input, select)").forEach((field) => { field.required = field.name === button.dataset.needs; });
 });
 
 // What was typed is searched already. When the field is left, browsers tell of a change: a list that came anew then would lose its ticks.
