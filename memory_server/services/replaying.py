@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from memory_server.domain.memory import MemoryId
 from memory_server.domain.replay import SessionOverview, Step, StepKind
+from memory_server.domain.timeline import DaySpan
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
 
@@ -16,10 +17,10 @@ MOST = 500
 class ReplayService:
     database: Database
 
-    def sessions(self, limit: int) -> list[SessionOverview]:
-        """Return the sessions that a hook has told something last, the latest first."""
+    def sessions(self, span: DaySpan, limit: int) -> list[SessionOverview]:
+        """Return the sessions that a hook has told something in a span, the latest first."""
         with self.database.read() as tx:
-            return tx.hook_injections.sessions(limit)
+            return tx.hook_injections.sessions(span.since, span.until, limit)
 
     def replay(self, session: str) -> list[Step]:
         """Return what happened in a session, in its order."""
@@ -35,10 +36,10 @@ class ReplayService:
             ]
         return sorted(steps, key=lambda step: step.at)
 
-    def tokens_since(self, moment: str) -> int:
-        """Count the tokens that hooks have told since a moment."""
+    def tokens(self, span: DaySpan) -> int:
+        """Count the tokens that hooks have told in a span."""
         with self.database.read() as tx:
-            return tx.hook_injections.tokens_since(moment)
+            return tx.hook_injections.tokens(span.since, span.until)
 
 
 def _told(tx: Tx, session: str) -> Iterator[Step]:

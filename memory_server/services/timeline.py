@@ -1,10 +1,9 @@
 """Counts what happened on each day, by project."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, timedelta
 
-from memory_server.domain.moment import timestamp
-from memory_server.domain.timeline import Happened
+from memory_server.domain.timeline import DaySpan, Happened
 from memory_server.storage.database import Database
 
 Counts = dict[Happened, int]
@@ -22,19 +21,21 @@ class TimelineDays:
 class TimelineService:
     database: Database
 
-    def count(self, days: int, project: str | None) -> TimelineDays:
-        """Count what happened in the last so many days, today included; in one project ('' is none) or in all."""
+    def count(self, span: DaySpan, project: str | None) -> TimelineDays:
+        """Count what happened in a span; in one project ('' is none) or in all.
+
+        A span without a first day begins with the first one on which something happened.
+        """
         with self.database.read() as tx:
-            today = datetime.fromisoformat(tx.now).astimezone()
-            first = today.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=days - 1)
-            rows = tx.timeline.counts(timestamp(first))
-        by_day: dict[str, Counts] = {
-            f"{first + timedelta(days=number):%Y-%m-%d}": {} for number in range(days)
-        }
+            rows = tx.timeline.counts(span.since, span.until)
+        by_day: dict[str, Counts] = {}
         by_project: dict[str, Counts] = {}
         for day, name, what, number in rows:
             counts = by_project.setdefault(name, {})
             counts[what] = counts.get(what, 0) + number
-            if day in by_day and project in (None, name):
-                by_day[day][what] = by_day[day].get(what, 0) + number
-        return TimelineDays(by_day, by_project)
+            if project in (None, name):
+                counts = by_day.setdefault(day, {})
+                counts[what] = counts.get(what, 0) + number
+        first = span.first or date.fromisoformat(min(by_day, default=f"{span.last}"))
+        days = (f"{first + timedelta(days=number)}" for number in range((span.last - first).days + 1))
+        return TimelineDays({day: by_day.get(day, {}) for day in days}, by_project)

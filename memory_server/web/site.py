@@ -191,9 +191,9 @@ def _answered(desk: Desk, visit: Visit, page: Page) -> Response:
 
 
 def _before(desk: Desk, visit: Visit) -> str:
-    """Return the address of the page whose form was sent; '' where no form was."""
+    """Return the address of the page whose form was sent, or that of this page without its query; '' if it has none."""
     if visit.request.method != "POST":
-        return ""
+        return visit.request.url.path if visit.request.url.query else ""
     url = URL(visit.request.headers.get("referer", "/"))
     path = url.path.removeprefix(desk.services.settings.http_prefix)
     return of_this_site(f"{path}?{url.query}" if url.query else path)

@@ -56,6 +56,18 @@ class Visit:
         """A value of the address."""
         return str(self.request.query_params.get(name, otherwise))
 
+    def number(self, name: str, usual: int, least: int, most: int) -> int:
+        """Return a whole number of the address between two others, the usual one where it has none.
+
+        Raises:
+            Invalid: it is no number.
+        """
+        text = self.get(name)
+        try:
+            return min(max(int(text or usual), least), most)
+        except ValueError as error:
+            raise Invalid(f"`{text}` is not a number. Write `{name}={usual}`, for example.") from error
+
     def many(self, name: str) -> list[str]:
         """The values of the boxes of this name that are ticked."""
         return self.form.get(name, "").split("\n") if name in self.form else []

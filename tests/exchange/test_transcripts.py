@@ -322,4 +322,4 @@ def test_nothing_but_recall_sees_transcripts(services: Services, tmp_path: Path)
     with services.database.read() as tx:
         assert tx.turns.newest("shop", 10) == []
         assert tx.digests.notes("2027-01-01T00:00:00.000Z") == []
-        assert tx.timeline.counts("2026-01-01T00:00:00.000Z") == []
+        assert tx.timeline.counts("2026-01-01T00:00:00.000Z", "9") == []

@@ -19,6 +19,8 @@ INSIDE = (
     "/new",
     "/now",
     "/timeline",
+    "/sessions",
+    "/map",
     "/graph",
     "/facts",
     "/triggers",

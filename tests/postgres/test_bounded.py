@@ -20,7 +20,7 @@ from tests.postgres_server import new_database
 SPACE = Space("hashing", "m", "1", 2, "", "", "", True, True, "f")
 ROWS = 10_000
 SHOWN = 10
-SINCE = "2026-01-07T21:00:00.000Z"
+SINCE, UNTIL = "2026-01-07T21:00:00.000Z", "2026-01-09T00:00:00.000Z"
 """A moment after which a hundredth of the rows was written."""
 
 _AT = "to_char(timestamp '2026-01-01' + n * interval '1 minute', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
@@ -54,7 +54,7 @@ READS: dict[str, Callable[[Tx], object]] = {
         1, np.ones(2, np.float32), Filter(), "2026-01-07T20", SINCE, SHOWN
     ),
     "log": lambda tx: tx.log.select(ChangeFilter(), SHOWN),
-    "timeline": lambda tx: tx.timeline.counts(SINCE),
+    "timeline": lambda tx: tx.timeline.counts(SINCE, UNTIL),
 }
 
 

@@ -1,6 +1,7 @@
 """Looking: all kinds in one list, and what spoke for each; what happened by day; purging all that is deleted."""
 
 from dataclasses import replace
+from datetime import date
 
 import pytest
 
@@ -8,7 +9,7 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.fact import FactDraft, Scope
 from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType
 from memory_server.domain.recall import Recallable
-from memory_server.domain.timeline import Happened
+from memory_server.domain.timeline import DaySpan, Happened
 from memory_server.domain.turn import TurnDraft
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.project import Project
@@ -112,14 +113,19 @@ def test_the_timeline_counts_by_day_and_project(
 ) -> None:
     clock.advance(days=1)
     memories.forget(MemoryId(1), False, CALLER)
-    found = TimelineService(database).count(3, None)
+    timeline, today = TimelineService(database), date(2026, 3, 15)
+    found = timeline.count(DaySpan(date(2026, 3, 13), today), None)
     assert list(found.days) == ["2026-03-13", "2026-03-14", "2026-03-15"]
     # The edge that superseded it has gone into the trash with the memory.
     assert list(found.days.values()) == [{}, {Happened.STORED: 4}, {Happened.FORGOTTEN: 1}]
     assert found.projects["mill"] == {Happened.STORED: 1}
     assert found.projects["quay"][Happened.FORGOTTEN] == 1
-    only = TimelineService(database).count(2, "mill")
+    only = timeline.count(DaySpan(date(2026, 3, 14), today), "mill")
     assert list(only.days.values()) == [{Happened.STORED: 1}, {}]
+    yesterday = timeline.count(DaySpan(date(2026, 3, 13), date(2026, 3, 14)), None)
+    assert list(yesterday.days.values()) == [{}, {Happened.STORED: 4}]  # what was forgotten afterwards too
+    assert list(timeline.count(DaySpan(None, today), None).days) == ["2026-03-14", "2026-03-15"]
+    assert list(timeline.count(DaySpan(None, today), "nowhere").days) == ["2026-03-15"]
 
 
 def test_all_that_is_deleted_is_purged_and_nothing_else(

@@ -1,5 +1,7 @@
 """A session is replayed out of what is stored of it, in its order, and of no other."""
 
+from datetime import date
+
 import pytest
 
 from memory_server.domain.caller import Caller
@@ -7,6 +9,7 @@ from memory_server.domain.injection import Captured, Injected, Injection, Mentio
 from memory_server.domain.learning import How
 from memory_server.domain.memory import MemoryDraft, MemoryType
 from memory_server.domain.replay import StepKind
+from memory_server.domain.timeline import DaySpan
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.injections import InjectionService
@@ -14,6 +17,8 @@ from memory_server.services.memories import MemoryService
 from memory_server.services.replaying import ReplayService
 from memory_server.sqlite.database import Database
 from tests.conftest import Clock
+
+EVERYTHING = DaySpan(None, date(2100, 1, 1))
 
 MINE, OTHER = Caller("tests", "s-1"), Caller("tests", "s-12")
 
@@ -52,7 +57,9 @@ def test_a_briefing_is_one_text_however_much_it_tells(replay: ReplayService, dat
     with database.write() as tx:
         parts = [Injection("SessionStart", Injected.MEMORY, id, 0) for id in (1, 2)]
         tx.hook_injections.insert("s-2", [Injection("SessionStart", Injected.BRIEFING, 0, 114), *parts])
-    assert [(seen.session, seen.texts, seen.tokens) for seen in replay.sessions(1)] == [("s-2", 1, 114)]
+    assert [(seen.session, seen.texts, seen.tokens) for seen in replay.sessions(EVERYTHING, 1)] == [
+        ("s-2", 1, 114)
+    ]
 
 
 def test_the_steps_of_a_session_stand_in_their_order(replay: ReplayService) -> None:
@@ -78,8 +85,10 @@ def test_what_a_hook_has_told_is_not_called_shown(replay: ReplayService, clock: 
 
 
 def test_the_sessions_are_listed_the_latest_first(replay: ReplayService) -> None:
-    listed = [(session.session, session.texts, session.tokens) for session in replay.sessions(10)]
+    before = DaySpan(None, date(2020, 1, 1))
+    listed = [(session.session, session.texts, session.tokens) for session in replay.sessions(EVERYTHING, 10)]
     assert listed == [("s-12", 1, 9), ("s-1", 1, 9)]
-    assert len(replay.sessions(1)) == 1
-    assert replay.tokens_since("2020-01-01T00:00:00.000Z") == 18
-    assert replay.tokens_since("2100-01-01T00:00:00.000Z") == 0
+    assert len(replay.sessions(EVERYTHING, 1)) == 1
+    assert replay.sessions(before, 10) == []
+    assert (replay.tokens(EVERYTHING), replay.tokens(before)) == (18, 0)
+    assert replay.tokens(DaySpan(date(2099, 1, 1), date(2100, 1, 1))) == 0

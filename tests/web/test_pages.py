@@ -286,6 +286,48 @@ def test_the_timeline_counts_what_happened_today(seen: View) -> None:
         )
 
 
+def test_any_span_of_days_is_chosen_by_preset_or_by_date_and_stands_in_the_address(seen: View) -> None:
+    with seen.page("/timeline?project=ledger") as page:
+        stored = page.locator(".figure b >> nth=0")
+        of_today = stored.inner_text()
+        assert page.locator(".presets [aria-current]").inner_text() == "30 days"
+        page.click(".presets >> text=all")
+        page.wait_for_url("**/timeline?project=ledger&days=all")
+        expect(stored).to_have_text(of_today)
+        page.fill("[name=until]", "2026-01-02")
+        page.fill("[name=since]", "2026-01-01")
+        page.wait_for_url("**/timeline?project=ledger&since=2026-01-01&until=2026-01-02")
+        expect(stored).to_have_text("0")
+        page.wait_for_selector("[name=since]:focus")
+        expect(page.locator(".axis").last).to_have_text("01-0101-02")
+        expect(page.locator("h2:text('Questions without')")).to_have_count(0)
+        page.goto(f"{seen.base}/timeline?since=2026-01-02&until=0002-01-01")
+        assert page.input_value("[name=since]") == "1970-01-01"
+        page.goto(f"{seen.base}/sessions?since=2026-01-01&until=2026-01-02")
+        page.wait_for_selector(".none")
+        page.click(".presets >> text=7 days")
+        expect(page.locator("a.row")).to_have_count(1)
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("/timeline?days=abc", "`abc` is not a number. Write `days=30`, for example."),
+        ("/timeline?since=soon", "`soon` is not a date or time: write it as 2026-03-14"),
+        ("/sessions?until=13/13/2026", "`13/13/2026` is not a date or time: write it as 2026-03-14"),
+        ("/now?tokens=many", "`many` is not a number. Write `tokens=500`, for example."),
+    ],
+)
+def test_a_wrong_value_of_an_address_is_named_with_a_right_one_and_a_way_back(
+    seen: View, path: str, why: str
+) -> None:
+    with seen.page(path) as page:
+        assert why in page.locator("main").inner_text()
+        page.click("a:text('Back')")
+        page.wait_for_url(seen.base + path.partition("?")[0])
+    seen.errors.clear()  # the console tells of the answer 400
+
+
 def test_a_session_is_replayed_step_by_step(seen: View) -> None:
     with seen.page("/now") as page:
         page.click("a:text('Sessions')")

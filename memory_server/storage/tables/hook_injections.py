@@ -96,28 +96,32 @@ class HookInjections:
         )
         return [Logged(*row) for row in rows]
 
-    def sessions(self, limit: int) -> list[SessionOverview]:
-        """Return the sessions that were told something last, the latest first."""
+    def sessions(self, since: str, until: str, limit: int) -> list[SessionOverview]:
+        """Return the sessions that were told something from a moment to another, the latest first."""
         rows = self.tx.rows(
             """
             SELECT session, max(injected_at), count(*), sum(tokens)
             FROM hook_injections
-            WHERE event <> 'SessionStart' OR kind = 'briefing'
+            WHERE (event <> 'SessionStart' OR kind = 'briefing') AND injected_at >= :since AND injected_at < :until
             GROUP BY session
             ORDER BY max(id) DESC
             LIMIT :limit
             """,
-            {"limit": limit},
+            {"since": since, "until": until, "limit": limit},
         )
         return [
             SessionOverview(session, last_at, texts, int(tokens)) for session, last_at, texts, tokens in rows
         ]
 
-    def tokens_since(self, moment: str) -> int:
-        """Count the tokens that were told since a moment."""
+    def tokens(self, since: str, until: str) -> int:
+        """Count the tokens that were told from a moment to another."""
         rows = self.tx.rows(
-            "SELECT coalesce(sum(tokens), 0) FROM hook_injections WHERE injected_at >= :moment",
-            {"moment": moment},
+            """
+            SELECT coalesce(sum(tokens), 0)
+            FROM hook_injections
+            WHERE injected_at >= :since AND injected_at < :until
+            """,
+            {"since": since, "until": until},
         )
         return int(rows[0][0])
 

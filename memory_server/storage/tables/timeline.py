@@ -13,8 +13,8 @@ from memory_server.storage.tables.turns import STORED
 class Timeline:
     tx: Statements
 
-    def counts(self, since: str) -> list[tuple[str, str, Happened, int]]:
-        """Return day (YYYY-MM-DD, of this machine's zone), project ('' is none), what, how many; from a moment on.
+    def counts(self, since: str, until: str) -> list[tuple[str, str, Happened, int]]:
+        """Return day (YYYY-MM-DD, of this machine's zone), project ('' is none), what, how many between two moments.
 
         Only the last recall of each memory is known, so an earlier one is not counted. Quarters of hours are counted in
         SQL, since every zone begins its days with one.
@@ -32,27 +32,34 @@ class Timeline:
                     ) AS read
                 ),
                 happened (at, project, what) AS (
-                    SELECT created_at, project, 'stored' FROM memories WHERE created_at >= :since
+                    SELECT created_at, project, 'stored'
+                    FROM memories
+                    WHERE created_at >= :since AND created_at < :until
                     UNION ALL
-                    SELECT created_at, project, 'stored' FROM turns WHERE created_at >= :since AND {STORED}
+                    SELECT created_at, project, 'stored'
+                    FROM turns
+                    WHERE created_at >= :since AND created_at < :until AND {STORED}
                     UNION ALL
                     SELECT changed_at, CASE scope WHEN 'project' THEN owner END,
                         CASE action WHEN 'written' THEN 'stored' ELSE 'forgotten' END
                     FROM fact_history
-                    WHERE changed_at >= :since
+                    WHERE changed_at >= :since AND changed_at < :until
                     UNION ALL
-                    SELECT accessed_at, project, 'recalled' FROM memories WHERE accessed_at >= :since
+                    SELECT accessed_at, project, 'recalled'
+                    FROM memories
+                    WHERE accessed_at >= :since AND accessed_at < :until
                     UNION ALL
                     SELECT e.valid_from, m.project, 'superseded'
                     FROM edges AS e
                     JOIN memories AS m ON m.id = e.target_id
-                    WHERE e.relation = 'supersedes' AND e.valid_from >= :since
+                    WHERE e.relation = 'supersedes' AND e.valid_from >= :since AND e.valid_from < :until
                     UNION ALL
                     SELECT deleted_at, stored ->> '$.project', 'forgotten' FROM forgotten
+                    WHERE deleted_at < :until
                     UNION ALL
                     SELECT stored ->> '$.created_at', stored ->> '$.project', 'stored'
                     FROM forgotten
-                    WHERE stored ->> '$.created_at' >= :since
+                    WHERE stored ->> '$.created_at' >= :since AND stored ->> '$.created_at' < :until
                 )
             SELECT
                 substr(at, 1, 14) || CASE
@@ -66,7 +73,7 @@ class Timeline:
             WHERE at IS NOT NULL
             GROUP BY 1, 2, 3
             """,
-            {"since": since},
+            {"since": since, "until": until},
         )
         days: Counter[tuple[str, str, str]] = Counter()
         for quarter, project, what, number in rows:

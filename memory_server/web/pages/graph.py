@@ -30,11 +30,11 @@ def show(desk: Desk, visit: Visit) -> Response:
 
 
 def _shown(desk: Desk, visit: Visit, id: MemoryId) -> Response:
-    graph, step = desk.services.graph, int(visit.get("at") or END)
-    depth = min(max(int(visit.get("depth") or 2), 1), DEPTHS[-1])
+    graph, step = desk.services.graph, visit.number("at", END, 0, END)
+    depth = visit.number("depth", 2, 1, DEPTHS[-1])
     around = graph.explore(id, depth, Walk(), MOST)
     first, now = parse(min(node.memory.created_at for node in around.nodes)), clock()
-    share = min(max(step, 0), END) / END
+    share = step / END
     at = first + timedelta(seconds=(now - first).total_seconds() * share)
     if share < 1:
         around = graph.explore(id, depth, Walk(at=timestamp(at)), MOST)

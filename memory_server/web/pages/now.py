@@ -19,7 +19,7 @@ SAID = 40
 
 
 def show(desk: Desk, visit: Visit) -> Response:
-    services, most = desk.services, int(visit.get("tokens") or 500)
+    services, most = desk.services, visit.number("tokens", 500, LENGTHS[0], LENGTHS[-1])
     most = min(LENGTHS, key=lambda length: abs(length - most))
     resumed = services.resume.resume(most, frozenset(), WORDING, visit.within())
     items = list(zip(resumed.briefing.said, resumed.briefing.told, strict=True))

@@ -19,7 +19,7 @@ NO_PROJECT = "-"
 
 
 def show(desk: Desk, visit: Visit) -> Response:
-    text, shown = visit.get("q").strip()[:500], max(1, min(MOST, int(visit.get("n") or SHOWN)))
+    text, shown = visit.get("q").strip()[:500], visit.number("n", SHOWN, 1, MOST)
     wish = _wish(visit)
     results = desk.services.looking.look(text, wish, shown + 1, visit.caller)
     filtered = wish != LookWish()
@@ -42,14 +42,14 @@ def _address(visit: Visit) -> str:
 def _wish(visit: Visit) -> LookWish:
     """The filters of the address. A day without an hour is local; `until` is the last day that counts."""
     project, kind, type = visit.get("project"), visit.get("kind"), visit.get("type")
-    since, until, least = visit.get("since"), visit.get("until"), visit.get("importance")
+    since, until, least = visit.get("since"), visit.get("until"), visit.number("importance", 1, 1, 10)
     return LookWish(
         frozenset([Recallable(kind)]) if kind else frozenset(KINDS),
         Filter(
             MemoryType(type) if type else None,
             None if not project else "" if project == NO_PROJECT else project,
             tuple(filter(None, (tag.strip() for tag in visit.get("tag").split(",")))),
-            int(least) if least and int(least) > 1 else None,
+            least if least > 1 else None,
             _local(since) if since else None,
             _local(until, 1) if until else None,
         ),

@@ -6,13 +6,17 @@ from starlette.responses import Response
 
 from memory_server.domain.replay import Step, StepKind
 from memory_server.errors import NotFound
+from memory_server.web import spans
 from memory_server.web.view import Desk, Visit
 
 LISTED = 60
 
 
 def show_all(desk: Desk, visit: Visit) -> Response:
-    return desk.render(visit, "sessions", sessions=desk.services.replaying.sessions(LISTED))
+    span = spans.read(visit, None)
+    return desk.render(
+        visit, "sessions", sessions=desk.services.replaying.sessions(span, LISTED), **spans.shown(visit, span)
+    )
 
 
 def show(desk: Desk, visit: Visit) -> Response:

@@ -1,19 +1,13 @@
 """Timeline: what was stored, recalled, superseded and forgotten by day and project; and undoing it."""
 
-from datetime import timedelta
-
 from starlette.responses import Response
 
 from memory_server.domain.change import ChangeFilter, Kind, read_id
-from memory_server.domain.moment import timestamp
 from memory_server.domain.timeline import Happened
 from memory_server.errors import Invalid
 from memory_server.services.timeline import Counts
-from memory_server.stores import clock
+from memory_server.web import spans
 from memory_server.web.view import Desk, Visit, back
-
-USUAL, MOST = 30, 3650
-"""Days that are shown."""
 
 LATEST = 40
 COLUMNS = 122
@@ -28,25 +22,24 @@ Bar = tuple[Happened, float, float, float, float, str]
 
 
 def show(desk: Desk, visit: Visit) -> Response:
-    days, name = min(max(int(visit.get("days") or USUAL), 1), MOST), visit.get("project")
+    span, name = spans.read(visit), visit.get("project")
     project = None if not name else "" if name == "-" else name
-    counts = desk.services.timeline.count(days, project)
+    counts = desk.services.timeline.count(span, project)
     totals = {what: sum(day_counts.get(what, 0) for day_counts in counts.days.values()) for what in Happened}
-    since = timestamp(clock() - timedelta(days=days))
     questions = [
         question
         for question in desk.services.learning.all_questions()
-        if question.asked_at >= since and project in (None, question.project)
+        if span.since <= question.asked_at < span.until and project in (None, question.project)
     ]
     log = desk.services.changes.select(ChangeFilter(project), LATEST, visit.caller)
     columns = _columns(counts.days)
     most = max([sum(column.values()) for column in columns.values()] + [1])
     return desk.render(
-        visit, "timeline", days=days, most_days=MOST, bars=_bars(columns, most), totals=totals, most=most,
-        labels=_labels(list(counts.days), days), by_project=sorted(counts.projects.items(), key=_total, reverse=True),
+        visit, "timeline", bars=_bars(columns, most), totals=totals, most=most,
+        labels=_labels(list(counts.days)), by_project=sorted(counts.projects.items(), key=_total, reverse=True),
         changes=log.changes, width=WIDTH, height=HEIGHT, questions=questions,
-        tokens=desk.services.replaying.tokens_since(since), growth=totals[Happened.STORED] - totals[Happened.FORGOTTEN],
-        Kind=Kind, Happened=Happened,
+        tokens=desk.services.replaying.tokens(span), growth=totals[Happened.STORED] - totals[Happened.FORGOTTEN],
+        Kind=Kind, Happened=Happened, **spans.shown(visit, span),
     )  # fmt: skip
 
 
@@ -101,8 +94,8 @@ def _bars(days: dict[str, Counts], most: int) -> list[Bar]:
     return bars
 
 
-def _labels(days: list[str], span: int) -> list[str]:
+def _labels(days: list[str]) -> list[str]:
     """The first day, the last, and some between them at equal distances; with the year where that differs."""
-    cut = 5 if span < 300 else 0
+    cut = 5 if len(days) < 300 else 0
     steps = min(LABELS, len(days)) - 1
     return [days[round(place * (len(days) - 1) / max(1, steps))][cut:] for place in range(steps + 1)]

@@ -20,7 +20,7 @@ STEPS = 20
 
 
 def show(desk: Desk, visit: Visit) -> Response:
-    offset = max(0, int(visit.get("from") or 0))
+    offset = visit.number("from", 0, 0, 1_000_000)
     listing = desk.services.long_term.select(
         None, visit.within(), Order(visit.get("order") or "name"), offset
     )
