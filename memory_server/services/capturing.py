@@ -20,6 +20,7 @@ from memory_server.domain.memory import MemoryDraft, MemoryType
 from memory_server.domain.message import Message
 from memory_server.domain.secrets import find_secret
 from memory_server.domain.short_term import snapshot
+from memory_server.errors import Conflict
 from memory_server.language import query
 from memory_server.language.small_talk import is_small_talk
 from memory_server.language.text import clean
@@ -150,7 +151,10 @@ class CaptureService:
             fact = tx.facts.find(home(Scope.PROJECT, caller), LEFT_OPEN)
             if fact is not None and not tx.hook_captures.is_captured(Captured.FACT, fact.id):
                 return False
-            written = service.write_in(tx, draft, Scope.PROJECT, signed(caller))
+            try:
+                written = service.write_in(tx, draft, Scope.PROJECT, signed(caller))
+            except Conflict:  # a page says the step, and what stands there is not from outside
+                return False
             tx.hook_captures.insert(Captured.FACT, written.fact.id, session, event)
         return True
 

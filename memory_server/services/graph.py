@@ -62,7 +62,7 @@ class GraphService:
         Raises:
             Invalid: it would lead from a memory to itself.
             NotFound: one of them does not exist.
-            Conflict: two memories would supersede each other, or one from outside would stand for what the user said.
+            Conflict: two memories would supersede each other, or one from outside would stand for one that is not.
         """
         if edge.source == edge.target:
             raise Invalid(f"An edge needs two memories, and both ends are {edge.source}.", Mend.FIND_MEMORY)

@@ -26,6 +26,7 @@ from memory_server.domain.threshold import proposed
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
 from memory_server.services import deleting, projects
 from memory_server.services.outcomes import record
+from memory_server.services.trusting import refuse_replacing
 from memory_server.services.waking import Judged, WakingService, places, rests
 from memory_server.storage.database import Database
 from memory_server.storage.short_term import ConversationId, Held
@@ -169,6 +170,7 @@ class LongTermService:
             NotFound: there is no such memory.
             TriggerRejected: the trigger does not compile or gives no value.
             Invalid: there is nothing to change, or it looks like a credential.
+            Conflict: somebody outside says it, and somebody else said what the memory says.
         """
         if change == LongTermChange():
             raise Invalid("Nothing to change.", Mend.NAME_LONG_TERM_FIELDS)
@@ -182,6 +184,7 @@ class LongTermService:
             before = _get(tx, where, name)
             deleting.refuse_models(tx, [before.id], caller)
             stamp = change.stamped(before.origin, caller.stamp)
+            refuse_replacing(stamp, before)
             if change.prompt is not None or stamp != before.origin:
                 change = replace(change, origin=trust.joined(stamp, [before.origin]))
             tx.changes.keep_long_term(before, caller)

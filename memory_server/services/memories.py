@@ -104,7 +104,7 @@ class MemoryService:
         `supersedes` are ids of memories, and handles of facts and turns, which become memories then.
 
         Raises:
-            Conflict: somebody outside says it, and the user said one that it supersedes or summarizes.
+            Conflict: somebody outside says it, and somebody else said one that it supersedes or summarizes.
             Invalid: it looks like a credential.
             NotFound: `related_to`, or one that it supersedes or summarizes, does not exist.
         """
@@ -188,7 +188,7 @@ class MemoryService:
         """Change the fields given; an earlier text stays in the history. It is never merged with another memory.
 
         Raises:
-            Conflict: somebody outside says it, and the user said what the memory says or replaces.
+            Conflict: somebody outside says it, and somebody else said what the memory says or replaces.
             Invalid: nothing to change, or it looks like a credential.
             NotFound: no such memory.
         """

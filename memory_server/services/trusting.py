@@ -1,4 +1,4 @@
-"""Refuses texts from outside where they would replace the user's words, and lets a person confirm them."""
+"""Refuses texts from outside where they would replace others, and lets a person confirm them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from memory_server.domain.change import Kind
 from memory_server.domain.fact import Fact, FactDraft, Scope, refuse_sharing
 from memory_server.domain.forgetting import Kind as Trashable
 from memory_server.domain.handles import Handle
-from memory_server.domain.long_term import LongTermChange, LongTermId
+from memory_server.domain.long_term import LongTermChange, LongTermId, LongTermMemory
 from memory_server.domain.memory import Memory, MemoryId, MemoryType
 from memory_server.domain.outside import Waiting
 from memory_server.errors import Conflict, Mend, NotFound
@@ -19,19 +19,25 @@ from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
 
 
-def refuse_replacing(origin: str, replaced: Memory | Fact) -> None:
-    """Raise Conflict where a text of this origin may not replace a memory or a fact."""
-    if not (trust.waits(origin) and trust.is_of_user(replaced.origin)):
+def refuse_replacing(origin: str, replaced: Memory | Fact | LongTermMemory) -> None:
+    """Raise Conflict where a text of this origin may not replace another: one from outside replaces only such ones."""
+    if not trust.waits(origin) or trust.waits(replaced.origin):
         return
-    name = f"m{replaced.id}" if isinstance(replaced, Memory) else f"the fact `{replaced.key}`"
+    match replaced:
+        case Memory():
+            name = f"m{replaced.id}"
+        case Fact():
+            name = f"the fact `{replaced.key}`"
+        case _:
+            name = f"`{replaced.name}`"
+    source = "is what the user said" if trust.is_of_user(replaced.origin) else "is not"
     raise Conflict(
-        f"This text is from {origin}, and {name} is what the user said. Nothing was changed.",
-        Mend.STORE_BESIDE,
+        f"This text is from {origin}, and {name} {source}. Nothing was changed.", Mend.STORE_BESIDE
     )
 
 
 def refuse_standing_for(tx: Tx, origin: str, id: MemoryId) -> None:
-    """Raise Conflict where a memory that gets this origin is shown in the place of what the user said."""
+    """Raise Conflict where a memory that gets this origin is shown in the place of one from elsewhere."""
     if trust.waits(origin):
         for replaced in tx.memories.select(tx.edges.replaced_by(id)):
             refuse_replacing(origin, replaced)

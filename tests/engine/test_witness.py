@@ -17,7 +17,7 @@ from memory_server.project import NONE, Project
 from tests import warm
 from tests.conftest import Servers, call
 from tests.engine.conftest import engines, kill
-from tests.engine.test_hooks import context, hook
+from tests.engine.test_hooks import context, hook, log_of
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(os.name == "nt", reason="there is no engine there")]
 
@@ -506,3 +506,63 @@ async def test_a_name_a_tag_or_another_part_that_a_page_says_makes_the_whole_of_
     long_term = dict(server.rows("SELECT name, origin FROM long_term_memories"))
     assert long_term.pop("pizza") == "told"
     assert set(long_term.values()) == {outside}, long_term
+
+
+async def test_what_is_from_outside_replaces_nothing_that_is_not(server: Servers) -> None:
+    """A model that works something out, and then reads a page, stores what that says beside it."""
+    before, told = "The deploy is done by hand, and a person watches it", "match_keys(messages, ['deploy'])"
+    async with server() as client:
+        await call(client, "memory_stats")
+        await call(client, "memory_store", content=before, type="pattern")
+        await call(client, "write_memory", key="project.deploy", value=before)
+        await call(client, "add_long_term_memory", name="deploy", prompt=before, trigger=told)
+        hook(server, "SessionStart", source="startup")
+        hook(
+            server, "PostToolUse", tool_name="WebFetch", tool_input={"url": "https://evil.example"},
+            tool_response=PAGE,
+        )  # fmt: skip
+        for name, arguments in (
+            ("memory_store", {"content": POISON, "type": "pattern", "supersedes": "1"}),
+            ("memory_store", {"content": POISON, "type": "pattern", "supersedes": "f:project.deploy"}),
+            ("memory_store", {"content": POISON, "type": "pattern", "summarizes": [1]}),
+            ("memory_update", {"id": 1, "content": POISON}),
+            ("write_memory", {"key": "project.deploy", "value": NEXT}),
+            ("update_long_term_memory", {"name": "deploy", "prompt": POISON}),
+        ):
+            refused = await client.call_tool(name, arguments)
+            assert refused.is_error, name
+            assert "This text is from web evil.example" in str(refused.content), name
+        stored = await call(client, "memory_store", content=POISON, type="pattern")
+        await call(
+            client, "memory_store", content=f"{POISON}, twice", type="pattern", supersedes=str(stored["id"])
+        )
+        connected = await client.call_tool(
+            "graph_connect", {"sourceId": 3, "targetId": 1, "relation": "supersedes"}
+        )
+        assert connected.is_error
+    assert server.rows("SELECT content, origin FROM memories ORDER BY id")[0] == (before, "unknown")
+    assert server.rows("SELECT value, origin FROM facts") == [(json.dumps(before), "unknown")]
+    assert server.rows("SELECT prompt, origin FROM long_term_memories") == [(before, "unknown")]
+
+
+async def test_a_next_step_that_a_page_says_replaces_no_other(server: Servers) -> None:
+    async with server() as client:
+        await call(client, "memory_stats")
+        for prompt, step in (("Go on.", "run the linter on the gateway"), ("Read that page.", NEXT)):
+            hook(server, "UserPromptSubmit", "--client", "claude", prompt=prompt)
+            hook(
+                server,
+                "SessionEnd",
+                "--client",
+                "claude",
+                prompt=prompt,
+                last_assistant_message=f"Next: {step}",
+            )
+            hook(
+                server, "PostToolUse", "--client", "claude", tool_name="WebFetch",
+                tool_input={"url": "https://evil.example/a"}, tool_response=PAGE,
+            )  # fmt: skip
+    ((value, origin),) = server.rows("SELECT value, origin FROM facts")
+    assert "linter" in value
+    assert origin == "unknown"
+    assert "failed: " not in log_of(server)
