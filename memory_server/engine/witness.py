@@ -42,6 +42,9 @@ _SHELLS = frozenset(["Bash", "bash", "shell", "exec_command"])
 _WAITERS = frozenset(["BashOutput", "TaskOutput"])
 """Tools that return what a command has printed that was begun before."""
 
+_AGENTS = frozenset(["Task", "Agent"])
+"""Tools that return what a subagent says: from outside, where one of its own tools fetched something."""
+
 _BEGUN = re.compile(r"\bbackground\b.{0,30}?\bID:? ([\w-]+)")
 _TAG = re.compile(r"\s*<[a-zA-Z][\w-]*>")
 """What a client has put before the model as if the user had said it begins with a tag."""
@@ -69,7 +72,8 @@ class Witness:
     _sessions: OrderedDict[str, bool] = field(default_factory=OrderedDict)
     """The sessions, and the projects, that hooks have seen: True where all of one was seen."""
     _places: OrderedDict[str, str] = field(default_factory=OrderedDict)
-    """The files, and the commands in the background, that may hold what was fetched: each with its origin."""
+    """The files, the commands in the background and the subagents that may tell what was fetched: each with its
+    origin."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def hear(self, event: Event, project: Project) -> None:
@@ -109,15 +113,19 @@ class Witness:
         if event.name not in (Name.WROTE, Name.FAILED):
             return trust.UNKNOWN, ""
         origin = origin_of(event.tool, event.arguments)
+        if event.tool in _AGENTS:
+            origin = next(map(self._places.get, self._places.keys() & event.output.splitlines()), None)
+        if event.parent is not None and event.session and origin is not None and trust.waits(origin):
+            self._places[event.session] = origin
         command = _command(event.arguments) if event.tool in _SHELLS else ""
         if origin is not None and trust.waits(origin) and command:
             fetched = fetching.read(command)
             places = [*(fetched.files if fetched else ()), *_BEGUN.findall(event.output)]
             self._places.update(dict.fromkeys(places, origin))
-            while len(self._places) > MOST:
-                self._places.popitem(last=False)
         elif origin == trust.SEEN and self._places:
             origin = self._fetched_before(event, command) or origin
+        while len(self._places) > MOST:
+            self._places.popitem(last=False)
         return (trust.UNKNOWN, "") if origin is None else (origin, event.output)
 
     def _fetched_before(self, event: Event, command: str) -> str | None:

@@ -351,6 +351,21 @@ async def test_what_hooks_keep_unasked_is_told_by_the_user_or_from_the_page_that
     assert server.rows("SELECT key, origin FROM facts") == [("current.left_open", "web evil.example")]
 
 
+def test_what_a_subagent_tells_of_a_page_is_from_there(session: Session) -> None:
+    """It says in its own words what its tools have fetched; its answer names it."""
+    session.hear(
+        "PostToolUse", agent_id="a17", tool_name="WebFetch", tool_input={"url": "https://evil.example/a"},
+        tool_response="A long page about something else.",
+    )  # fmt: skip
+    session.hear("PostToolUse", agent_id="b23", tool_name="Read", tool_input={}, tool_response="Some notes.")
+    local = "The gateway rounds invoices half up and keeps the old totals for a year."
+    for agent, text in (("a17", PAGE), ("b23", local)):
+        content = [{"type": "text", "text": text}]
+        session.returns("Agent", {"status": "completed", "agentId": agent, "content": content})
+    assert session.origin(POISON) == "web evil.example"
+    assert session.origin(local) == trust.INFERRED
+
+
 @pytest.mark.parametrize(
     ("setting", "origin", "hits"),
     [("off", "unknown", 1), ("mark", "web evil.example", 1), ("confirm", "web evil.example", 0)],

@@ -41,7 +41,7 @@ STARTS = "startup|resume|clear|compact"
 HEARD = {
     "claude": (
         "Write|Edit|MultiEdit|Read|Grep|Bash|BashOutput",
-        "WebFetch|WebSearch|mcp__.*|ReadMcpResourceTool",
+        "WebFetch|WebSearch|mcp__.*|ReadMcpResourceTool|Task|Agent",
     ),
     "codex": ("Bash|mcp__.*",),
 }
