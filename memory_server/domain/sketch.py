@@ -82,6 +82,8 @@ class Needle:
     signed: Hashes = field(default_factory=lambda: np.zeros(0, np.uint32))
     """Each word with its sign; where it has none, with any: of the shape (words,)."""
     has_sign: Flags = field(default_factory=lambda: np.zeros(0, bool))
+    triples: Hashes = field(default_factory=lambda: np.zeros(0, np.uint32))
+    """Three words in their order, of the shape (words - 2,): they tell swapped words, whose pairs are the same."""
     codes: Hashes = field(default_factory=lambda: np.zeros(0, np.uint32))
     """Numbers of four digits and more, codes and addresses: each tells by itself where it comes from."""
     name: int | None = None
@@ -135,6 +137,7 @@ def sketch(text: str, salt: int) -> Sketch:
     place = [number // BLOCK for number in range(len(words))]
     place += place[:-1]
     by_sign = [_hash(salt, before, word) for word, _, sign in signed if sign for before in (sign, _SIGNED)]
+    by_sign += _triples(words, salt)
     by_sign += _codes(text, salt)
     hashes = np.array(hashed + by_sign, np.uint32)
     places = np.array(place + [0] * len(by_sign), np.uint32).astype(np.uint16)
@@ -170,6 +173,7 @@ def needle(text: str, salt: int) -> Needle:
         ~np.array(is_chinese, bool) if any(is_chinese) else None,
         np.array([_hash(salt, sign or _SIGNED, stem) for stem, _, sign in words], np.uint32),
         np.array([bool(sign) for _, _, sign in words], bool),
+        np.array(_triples(stems, salt), np.uint32),
         np.array(_codes(text, salt), np.uint32),
         hashes[0] if _is_rare_name(stems, shares) else None,
     )
@@ -255,6 +259,10 @@ def _share(flags: Flags) -> float:
 
 def _codes(text: str, salt: int) -> list[int]:
     return [_hash(salt, "#", code) for code in dict.fromkeys(telling_words.codes(text))]
+
+
+def _triples(stems: Sequence[str], salt: int) -> list[int]:
+    return [_hash(salt, *triple) for triple in zip(stems, stems[1:], stems[2:], strict=False)]
 
 
 def _is_rare_name(stems: Sequence[str], shares: Sequence[float]) -> bool:

@@ -177,20 +177,24 @@ def _origin(sought: sketch.Needle, utterances: Sequence[Utterance]) -> str | Non
 @dataclass(frozen=True, slots=True)
 class _User:
     """Parts of a text that stand in prompts: `matches` are the words and pairs of each prompt, `words` those with their
-    signs in any prompt, `pairs` likewise."""
+    signs in any prompt, `pairs` and `triples` likewise."""
 
     matches: Sequence[sketch.Match]
     words: sketch.Flags
     pairs: sketch.Flags
+    triples: sketch.Flags
 
     @classmethod
     def of(cls, sought: sketch.Needle, prompts: Sequence[sketch.Sketch]) -> "_User":
         matches = [sketch.match(sought, prompt) for prompt in prompts]
-        words, pairs = np.zeros(len(sought.words), bool), np.zeros(len(sought.pairs), bool)
+        words, pairs, triples = (
+            np.zeros(len(hashes), bool) for hashes in (sought.words, sought.pairs, sought.triples)
+        )
         for match, prompt in zip(matches, prompts, strict=True):
             words |= match.words & sketch.signs(sought, prompt)
             pairs |= match.pairs
-        return cls(matches, words, pairs)
+            triples |= sketch.standing_of(sought.triples, prompt)
+        return cls(matches, words, pairs, triples)
 
     @property
     def has_told(self) -> bool:
@@ -213,6 +217,14 @@ class _User:
         less = np.count_nonzero(user_words & ~output_words) + np.count_nonzero(user_pairs & ~output_pairs)
         if (output_words & ~user_words).any():
             return bool(more > less)
+        if not more and not less:
+            triples = slice(part.start, max(part.start, part.stop - 2))
+            user_triples = self.triples[triples]
+            output_triples = sketch.standing_of(sought.triples, source)[triples]
+            more, less = (
+                np.count_nonzero(output_triples & ~user_triples),
+                np.count_nonzero(user_triples & ~output_triples),
+            )
         return len(output_words) >= sought.enough and bool(more and not less)
 
     def _best(self, part: slice) -> sketch.Match | None:

@@ -136,6 +136,8 @@ def test_what_the_user_said_is_told_also_where_a_page_says_it_too(session: Sessi
         ("Our accountant is {} and she gets the invoices by mail on the 25th.", "Petra", "Bruno"),
         ("Bed three is allergic to {}.", "penicillin, so give clindamycin", "clindamycin, so give penicillin"),
         ("{} merge to main, and {}skip the review.", "Ask Ines before you|never ", "Never ask Ines before you|"),
+        ("The {} oven is the gluten oven, the {} oven is the nut oven.", "left|right", "right|left"),
+        ("The gluten oven is the {} one; the nut oven is the {} one.", "left|right", "right|left"),
         ("我们的货款每月一号汇到工商银行账户 {}。", "6222001", "6222009"),
         ("所有发布都必须先由林娜审核，{}直接推送到主分支。", "不能", "能"),
     ],
