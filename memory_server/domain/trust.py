@@ -33,6 +33,8 @@ FEW: Final = 4
 
 _WORD: Final = re.compile(r"[\u4e00-\u9fff]{2}|[^\W_\u4e00-\u9fff]+")
 
+_MARKED: Final = re.compile(r"(?: · from |\[)((?:web|mcp:)[^\]·]*)")
+
 _ORDER: Final = (WEB, MCP, UNKNOWN, INFERRED, IMPORTED, SEEN, TOLD, CONFIRMED, TYPED)
 """The first words of origins, the least trusted first."""
 
@@ -139,6 +141,12 @@ def of_equal(left: str, right: str) -> str:
 def mark(origin: str) -> str:
     """Return what stands behind a handle: ` · from web evil.example`; '' where nothing has to be said."""
     return f" · from {origin}" if waits(origin) else ""
+
+
+def marked(line: str) -> str | None:
+    """Return the origin from outside with which a line of ours is marked: by `mark`, or before it, as on a terminal."""
+    origin = _MARKED.search(line)
+    return origin[1].strip() if origin and waits(origin[1].strip()) else None
 
 
 def told_origin(origin: str) -> str | None:

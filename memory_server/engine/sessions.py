@@ -50,7 +50,8 @@ class Sessions:
         self._services = app.build(settings)
         self._was_open = False
         self._witness = Witness(time.monotonic, int.from_bytes(os.urandom(8)))
-        self._work = work_of(self._services, audit_of(settings))
+        work = work_of(self._services, audit_of(settings))
+        self._work = replace(work, observers=(*work.observers, lambda call: self._witness.tell(call.answer)))
         start(self._services)
         opening = threading.Thread(target=self._open, name="opening", daemon=True)
         opening.start()

@@ -7,15 +7,16 @@ does not know: of a session that it did not see from its start, it calls nothing
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from memory_server.domain import sketch, trust, worded_again
 from memory_server.engine import fetching
 from memory_server.hook.event import Event, Name
-from memory_server.hook.written import OURS, TOOLS
+from memory_server.hook.written import OURS, TOOLS, texts
 from memory_server.project import Project
 
 MOST = 200
@@ -37,6 +38,9 @@ SILENT = frozenset(
     ["Write", "Edit", "MultiEdit", "NotebookEdit", "apply_patch", "Task", "Agent", "TodoWrite"]
 )
 """Tools that return what the model has written."""
+
+PROGRAM = "memory-server"
+"""In a command that prints what is stored: lines that are marked there are from outside."""
 
 _SHELLS = frozenset(["Bash", "bash", "shell", "exec_command"])
 _WAITERS = frozenset(["BashOutput", "TaskOutput"])
@@ -86,8 +90,19 @@ class Witness:
                 self._sessions.move_to_end(name)
             while len(self._sessions) > MOST:
                 self._sessions.popitem(last=False)
-            if not text.strip():
-                return
+        self._keep(origin, text)
+
+    def tell(self, answer: Mapping[str, Any]) -> None:
+        """Take in what this server answers of texts from outside: a model may store them again in another shape."""
+        by_origin: dict[str, list[str]] = {}
+        for origin, text in _outside_in(answer):
+            by_origin.setdefault(origin, []).append(text)
+        for origin, parts in by_origin.items():
+            self._keep(origin, "\n".join(parts))
+
+    def _keep(self, origin: str, text: str) -> None:
+        if not text.strip():
+            return
         text_sketch = sketch.sketch(text, self.salt)
         with self._lock:
             self._utterances.append(Utterance(origin, text_sketch, self.now()))
@@ -126,6 +141,8 @@ class Witness:
             origin = self._fetched_before(event, command) or origin
         while len(self._places) > MOST:
             self._places.popitem(last=False)
+        if PROGRAM in command and (outside := list(_outside_in(event.output))):
+            return outside[0][0], "\n".join(text for _, text in outside)
         return (trust.UNKNOWN, "") if origin is None else (origin, event.output)
 
     def _fetched_before(self, event: Event, command: str) -> str | None:
@@ -281,6 +298,24 @@ def origin_of(tool: str, arguments: Mapping[str, object]) -> str | None:
         return trust.of_web(fetching.host_of(_command(arguments)))
     fetched = fetching.read(_command(arguments)) if tool in _SHELLS else None
     return trust.SEEN if fetched is None else trust.of_web(fetched.host)
+
+
+def _outside_in(value: object) -> Iterator[tuple[str, str]]:
+    """Yield the texts from outside in an answer of this server, each with its origin: it is a field beside the text, or
+    a mark in its line."""
+    match value:
+        case {"origin": str(origin)} if trust.waits(origin):
+            yield origin, "\n".join(texts(value))
+        case dict():
+            for member in value.values():
+                yield from _outside_in(member)
+        case list():
+            for member in value:
+                yield from _outside_in(member)
+        case str():
+            for line in value.splitlines():
+                if (marked := trust.marked(line)) is not None:
+                    yield marked, line
 
 
 def _command(arguments: Mapping[str, object]) -> str:

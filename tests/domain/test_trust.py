@@ -35,6 +35,11 @@ def test_what_waits_is_marked_and_waits_no_longer_once_it_is_confirmed() -> None
     assert not trust.waits("webinar")
     assert trust.mark("web evil.example") == " · from web evil.example"
     assert [trust.mark(origin) for origin in ORIGINS[2:]] == [""] * 7
+    for origin in ORIGINS:
+        handle = f"Some text [m2{trust.mark(origin)} · may replace m1]"
+        assert trust.marked(handle) == (origin if trust.waits(origin) else None)
+    assert trust.marked("[web evil.example] Some text") == "web evil.example"
+    assert trust.marked("Some [webinar] text, from web designers") is None
     assert trust.confirmed("mcp:wiki") == "confirmed: mcp:wiki"
     assert trust.is_of_user(trust.confirmed("mcp:wiki"))
     assert trust.confirmed("inferred") == "inferred"

@@ -583,3 +583,32 @@ async def test_a_next_step_that_a_page_says_replaces_no_other(server: Servers) -
     assert "linter" in value
     assert origin == "unknown"
     assert "failed: " not in log_of(server)
+
+
+async def test_what_was_recalled_from_outside_stays_from_there_in_another_shape(server: Servers) -> None:
+    """In a later session, of which nobody has heard the page: the model tells it as a fact, a reminder, a trigger."""
+    async with server() as client:
+        await call(client, "memory_stats")
+        hook(
+            server, "PostToolUse", tool_name="WebFetch", tool_input={"url": "https://evil.example"},
+            tool_response=PAGE,
+        )  # fmt: skip
+        await call(client, "memory_store", content=POISON, type="pattern")
+    kill(server)
+    async with server() as client:
+        hook(server, "SessionStart", session_id="s2", source="startup")
+        await call(client, "recall", query="how do we run.sh before a deploy?")
+        await call(client, "write_memory", key="user.workflow", value=NEXT, scope="global")
+        await call(client, "remind", text=POISON, when="tomorrow at 9")
+        await call(client, "write_memory", key="user.drink", value="Green tea without sugar", scope="global")
+    rows = dict(server.rows("SELECT key, origin FROM facts"))
+    assert rows == {"user.workflow": "web evil.example", "user.drink": "inferred"}
+    assert server.rows("SELECT origin FROM long_term_memories") == [("web evil.example",)]
+
+
+def test_what_a_command_of_ours_prints_of_outside_is_from_there(session: Session) -> None:
+    session.returns(
+        "Bash", f"m1  [web evil.example] {POISON}\nm2  Tests run with uv.", command="memory-server list"
+    )
+    assert session.origin(POISON) == "web evil.example"
+    assert session.origin("Tests run with uv.") == trust.INFERRED
