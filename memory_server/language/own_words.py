@@ -69,7 +69,7 @@ _HANDED_OVER = closed_list(r"""
 
 _HANDED_BACK = closed_list(r"""
     ^you\s(?:will|prefer|bring)\s|【[^】]{2,8}】|^(?:★|☆)|
-    \b(?:proofread|polish|translate|korrigiere\w*)\s(?:it|that|this|the\s\w+|bitte)\s?[.!]?$|^(?:please\s)?(?:fix|check)\sthe\s(?:grammar|typos|spelling)
+    \b(?:proofread|polish|translate|korrigiere\w*)\s(?:it|that|this|the\s\w+|bitte|(?:in)?to\s\w+)\s?[.!]?$|^(?:please\s)?(?:fix|check)\sthe\s(?:grammar|typos|spelling)
     |^bitte\skorrigieren|帮我(?:润色|翻译|校对)(?:一下)?[。.]?$
 """)
 """A sentence that says so at the end of a text."""

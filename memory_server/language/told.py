@@ -3,6 +3,7 @@
 `lasting` judges them; what a person asks to keep needs no judgement. `scripts/lab/quality/lasting.py` measures both.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -27,25 +28,25 @@ Judge = Callable[[Sequence[Statement]], Sequence[float]]
 """Gives the probability of each statement that it tells something lasting."""
 
 _OPENING = closed_list(r"""
-    ^(?:(?:wait(?:,?\sno)?|hm+|um+|no|nope|nah|actually|wrong|correction|sorry|hi|hello|hey(?:\sthere)?|good\smorning|fyi|btw|by\sthe\sway|ps|ok|okay|well|oh
+    ^(?:(?:wait(?:,?\sno)?|hm+|um+|(?:oh\s)?no|nope|nah|actually|wrong|correction|sorry|my\smistake|i\swas\swrong|not\sany\s?more|hi|hello|hey(?:\sthere)?|good\smorning|fyi|btw|by\sthe\sway|ps|ok|okay|well|oh
         |that'?s\s(?:wrong|not\sright)|not\squite|also|so|and|nein|falsch|stimmt\snicht|übrigens|hallo|ach)
         (?:[,.:!]+\s+|\s+(?:and|so)\s+)|(?:actually|btw|fyi)\s+|(?:nope|no|also|ok|okay)\s+(?=(?:i|i'm|my|we|our|the|she|he)\b))+
-    |^(?:不对|不是|错了|更正|纠正一下|其实|另外|对了|顺便说一下|你好|嗯|哦)[,，:：。]\s*|^其实(?=我)
+    |^(?:不对?|不是|错了|更正|纠正一下|其实|另外|对了|顺便说一下|你好|嗯|哦)[,，:：。]\s*|^其实(?=我)
 """)
 """What opens a sentence and is no part of what it tells."""
 
 _ASKED_TO_KEEP = closed_list(r"""
     ^(?:and\s|so\s|but\s|then\s)?(?:please\s|pls\s|always\s|let['’]?s\s|(?:can|could)\s(?:you|u)\s(?:please\s)?)?
         (?:(?:remember|note|keep\sin\smind|bear\sin\smind|(?:don['’]?t|do\snot|never)\sforge[t]|make\sa\snote|take\snote|memori[sz]e)
-            (?:(?:\s(?:that|this|it))?\sfor\s(?:later|the\sfuture|next\stime))?(?:,?\s(?:that|please)\b[,:]?\s|(?:\s(?:this|the\sfollowing))?\s?:\s|\sto\s(?=(?:always|never|not)\s)|,?\s(?=(?:i|i['’]m|i['’]ve|my|we|we['’]re|our)\b(?!\s(?:were|was|talked|had|said))))
-        |for\s(?:the\sfuture|future\sreference|your\smemory)\s?[,:]\s)
+            (?:(?:\s(?:that|this|it))?\sfor\s(?:later|the\sfuture|next\stime))?(?:,?\s(?:that|please)\b[,:]?\s|(?:\s(?:this|the\sfollowing))?\s?:\s|\sto\s(?=(?:always|never|not)\s)|,?\s(?=(?:i|i['’]m|i['’]ve|my|we|we['’]re|our|(?:it|he|she|they|there)(?:['’](?:s|re)|\s(?:is|are|has|have)))\b(?!\s(?:were|was|talked|had|said))))
+        |for\s(?:the\s(?:future|record)|future\sreference|your\smemory)\s?[,:]\s)
     |^(?:请|你要|你得|帮我|麻烦)?(?:记住|记一下|记下来?|请记得|牢记|别忘了|不要忘了)(?:了|啊)?\s?[,，:：]?\s*
     |^(?:(?:bitte\s)?merk(?:e|t)?\s(?:dir|euch)(?:\sbitte)?|bitte\smerken|(?:bitte\s)?(?:denk|vergiss)(?:e)?\s(?:daran|nicht)|notier(?:e)?\s(?:dir)?)\s?(?:[,:]\s?(?:dass\s)?|dass\s)
 """)
 """What asks to keep what follows."""
 
 _ASKED_AFTERWARDS = closed_list(r"""
-    (?:[,;.]\s?|\s(?:so|and)\s)(?:please\s|pls\s)?(?:remember|note|record|keep|memori[sz]e)\s(?:that|it|this)(?:\s(?:down|please|in\smind|for\s\S+))?[.!]?$
+    (?:[,;.]\s?|\s(?:so|and)\s)(?:please\s|pls\s)?(?:remember|note|record|keep|memori[sz]e)\s(?:that|it|this)(?:\s(?:down|please|in\smind|for\s\S+(?:\s\w+){0,3}))?[.!]?$
     |[,，。;；\s](?:请|帮我)?(?:记下来|记一下|记住了?|牢记|记好)[。.!！]?$|[,.;]?\s(?:bitte\s)?(?:merk|notier)(?:e)?\s(?:dir\s)?das(?:\sbitte)?[.!]?$
 """)
 """The same behind it."""
@@ -101,10 +102,13 @@ _ASKS = closed_list(r"""
 _DOUBTFUL = closed_list(r"""
     ^(?:suppose|supposing|imagine|pretend|assum\w+|let['’]?s\s(?:say|assume|pretend)|say\smy|what\sif|maybe|perhaps|假设|假如|假装|想象|比如|例如|如果我们|也许|可能)
     |\b(?<!re\s)(?:not\ssure|no\sidea|i\sforgot|i\s(?:think|guess|wonder|hope|wish)|kidding|jk|lol|lmao|rofl|(?:ha){2,}|apparently)\b|哈哈|[😀-🙏🤣]|[;:]-?\)|/s$
-    |^(?!(?:we|i)\s)(?:(?:my|the|our|an?)\s)?\w+\s(?:says?|said|claims?|claimed|thinks|wrote)\b|,\ssays\s|^(?!(?:we|i)\s)(?:\S+\s){1,4}(?:(?:claim|contend|insist|reckon|swear|allege)s|told\s(?:me|us))\b|\baccording\sto\b|^\S{0,3}[文书他她人妈]说|听说|据说|声称|宣称|^[^，。我别不]{1,8}跟我说|我(?:觉得|猜|估计)|不确定
+    |^(?!(?:we|i)\s)(?:(?:my|the|our|an?)\s)?\w+\s(?:says?|said|claims?|claimed|thinks|wrote)\b|,\ssays\s
+    |^(?!(?:as\s)?(?:we|i)\b)[^:,]{1,40}\b(?:wrote|writes?|said|says|texted|mailed|posted|commented|replied|asked|slack|teams|forum|chat|channel|e?-?mail|ticket)\b[^:]{0,24}:\s
+    |^(?!(?:我|记))[^，。：:]{1,14}(?:说|写道|写的?|回复|留言|发微信|发邮件|群里|论坛|来信)[^，。：:]{0,4}[:：]|^(?!(?:we|i)\s)(?:\S+\s){1,4}(?:(?:claim|contend|insist|reckon|swear|allege)s|told\s(?:me|us))\b|\baccording\sto\b|^\S{0,3}[文书他她人妈]说|听说|据说|声称|宣称|^[^，。我别不]{1,8}跟我说|我(?:觉得|猜|估计)|不确定
     |\b(?:used\sto|previously|back\sthen|until\slast\s\w+)\b|^(?:以前|之前|原来)
     |\bin\s(?:the|this|my)\s(?:story|scene|example|exercise|dream|movie|film|picture)\b|故事里|例子里
     |(?<!of\s)(?<!from\s)\b(?:today|tonight|tomorrow|yesterday|right\snow|at\sthe\smoment|atm|this\stime|just\sthis\sonce|next\sweek(?:end)?|heute|gerade|morgen|nächste\swoche)\b
+    |^(?:we|i|you)\s(?:could|might)\s(?!not)|^(?:until|till|bis)\s(?:then|next|the\send|\w+day|\w+tag)\b|^(?:周|星期|礼拜|月底|下)\S{0,2}(?:之前|前)
     |(?:n['’]t|\bnot)\b.*\byet\b|\bhaven['’]t\sdecided\b|\bnoch\snicht\b|还没|尚未
     |^(?!.*(?:because|since|caus|due\s|fix|solv|cure|help|reason)).*\b(?:crash(?:es|ed)|throws|fail(?:s|ed|ing)?|broken|stuck)\b
     |^(?!.*(?:因为|原因|引起|导致|就好|就不|以后)).*(?:崩溃?了|报错|挂了|卡住|卡死)
@@ -127,14 +131,15 @@ _AT_HAND = closed_list(r"""
 """What is done or said of the thing at hand, in a role, or by somebody else."""
 
 _ORDERS = closed_list(r"""
-    ^(?:no|not|don['’]?t|do\snot|keep|use|leave|please|make|put|write|call|nicht|kein\w*|lass|nimm)\b|^(?:不要|不用|别|用|先|改|写)
+    ^(?:no|not|don['’]?t|do\snot|keep|use|leave|please|make|put|write|call|nicht|kein\w*|lass|nimm)\b|^(?:to|into|for|with|as|like)(?:\s[^\d\s]+){1,2}$|^(?:不要|不用|别|用|先|改|写)
 """)
 """What after "no," speaks of the thing at hand: an order, not a statement."""
 
 _DENIES = closed_list(r"^(?:no|nope|nah|actually|nein|not\squite)[,.:!]\s|^(?:不对?|不是|错了)\s?[,，。]")
 
 _CORRECTS = closed_list(r"""
-    ^(?:no|nope|nah|wrong|actually|correction|sorry|that['’]?s\s(?:wrong|not\sright|outdated)|not\squite|nein|falsch|stimmt\snicht)[,.:!]?\s
+    ^(?:wait|(?:oh\s)?no|nope|nah|wrong|actually|correction|sorry|my\smistake|i\swas\swrong|not\sany\s?more|that['’]?s\s(?:wrong|not\sright|outdated)|not\squite|nein
+        |falsch|stimmt\snicht)[,.:!]?\s
     |^(?:不对?|不是|错了|更正|其实)\s?[,，。:：]
 """)
 
@@ -160,20 +165,35 @@ class Told:
 
 
 _MENDS = closed_list(r"""
-    ^(?:please\s)?(?:remember|note|record|keep)\s(?:that|it|this)(?:\s\w+){0,2}[.!]?$|^(?:请|帮我)?(?:记下来|记一下|记住)了?[。.!！]?$
+    ^(?:please\s)?(?:remember|note|record|keep)\s(?:that|it|this)(?:(?:\s\w+){0,2}|\sfor\s(?:\w+\s?){2,4})[.!]?$|^(?:请|帮我)?(?:记下来|记一下|记住)了?[。.!！]?$
     |^(?:bitte\s)?merk\sdir\sdas(?:\sbitte)?[.!]?$|^(?:fix|lösung|solution)\s?:|\b(?:fix(?:ed|es)|solve[ds]|cure[ds]|did\sthe\strick|help(?:ed|s)|brought\sit|made\sit\swork|repaired)\b|就(?:好|行|正常|解决)了
     |^(?:like\s\w+ly|not\seven|never\sha(?:s|ve)|ever[.!]?$|(?:it|that|they)['’]?d\s|that['’]?s\s(?:why|because)|because|weil|因为)\b
 """)
 """A sentence that mends what the one before it names, says why, goes on with it, or asks to keep it."""
 
+_POINTS_BACK = closed_list(r"""
+    ^(?:(?:it|they|he|she)\b|(?:this|that|these|those)(?:['’]s|\s(?:is|are|was|has|have|one))\b)|\bthere[.!]?$
+    |^(?:(?:we|i|you)\s(?:use|have|need|take)\s|(?:at|on|in|by|until|within)\s)?[\d.,:]+%?(?:\s\w+)?[.!]?$
+    |^(?:它|他|她|那[里边儿]?|这[里边儿]?|(?:我们)?(?:现在|以后|今后|应该)*[是用改换][成为用]?(?=\s?\d))|^(?:现在|以后|今后)?(?:是|改成|改为|换成)
+""")
+"""What says nothing without the sentence before it: a pronoun, or no more than a number."""
+
+_BEGINS = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")
+
 
 def told(text: str, judge: Judge = lasting.by_words) -> list[Told]:
     """The sentences of a message that tell something lasting, without opening words and the request at the end."""
     statements = list(dict.fromkeys(spoken(text)))
+    if (
+        statements
+        and _CORRECTS.search(statements[0].text)
+        and _POINTS_BACK.search(_opened(statements[0].text))
+    ):
+        del statements[0]  # the model is told what it corrects, and changes that
     judged = [statement for statement in statements if not _is_asked(_opened(statement.text))]
     probabilities = dict(zip(judged, judge(judged), strict=True)) if judged else {}
     return [
-        _told(statement.text, probability >= SURE)
+        _told(statement.text, probability >= SURE and not _points_back(statement.text))
         for statement in statements
         if (probability := probabilities.get(statement, 1.0)) >= LIKELY
     ]
@@ -193,35 +213,59 @@ def _around(statement: str, message: str) -> tuple[str, str]:
 
 
 def corrections(text: str) -> list[str]:
-    """The first statements of a message that begins with a denial, without it."""
+    """The first statements of a message that begins with a denial, without it; a value alone is one too.
+
+    A name that opens one has the comma of the denial before it, and so is told from a first word.
+    """
     if not _CORRECTS.search(text.lstrip()):
         return []
-    return [_opened(statement.text) for statement in spoken(text)[:2]]
+    cut = [_without_request(sentence) for sentence in own_words(text)[:2]]
+    return [
+        statement[-len(opened) - 2 :] if opened[0].isupper() else opened
+        for statement in cut
+        if (opened := _opened(statement)) and not _is_refused(statement)
+    ]
 
 
 def _joined(own_sentences: Sequence[str]) -> list[str]:
     """The sentences, each with the one that follows where that belongs to it."""
     joined: list[str] = []
     for sentence in own_sentences:
-        if joined and _MENDS.search(sentence) and len(joined[-1]) + len(sentence) < LONGEST:
-            joined[-1] += f" {sentence}"
+        is_part = _MENDS.search(sentence) or _points_back(sentence)
+        if joined and is_part and len(joined[-1]) + len(sentence) < LONGEST:
+            joined[-1] += sentence if joined[-1].endswith(("。", "！")) else f" {sentence}"
         else:
             joined.append(sentence)
     return joined
 
 
+def _points_back(sentence: str) -> bool:
+    """True if the person asks to keep what says nothing without the sentence before it."""
+    wish = _opened(sentence)
+    content = _ASKED_TO_KEEP.sub("", wish, count=1)
+    return content != wish and _POINTS_BACK.search(content) is not None
+
+
 def _statement(sentence: str) -> Iterator[str]:
     """The sentence without the request at its end; nothing where it asks, guesses or is of the day."""
-    sentence = sentence.strip()
-    statement = sentence if _WHEN.search(sentence) else _FIRST_DO.sub("", _AND_DO.sub("", sentence)).strip()
+    statement = _without_request(sentence)
     text = _opened(statement)
     if not SHORTEST <= len(text) <= LONGEST or (text.isascii() and " " not in text):
         return
-    is_refused = any(pattern.search(text) for pattern in (_ASKS, _DOUBTFUL, _AT_HAND))
-    if _DENIES.search(statement) and _ORDERS.search(text):
-        is_refused = True
-    if not is_refused or _ASKED_TO_KEEP.search(text) or _ASKED_AFTERWARDS.search(text):
+    if not _is_refused(statement) or _holds(text, _ASKED_TO_KEEP, _ASKED_AFTERWARDS):
         yield statement
+
+
+def _without_request(sentence: str) -> str:
+    sentence = sentence.strip()
+    return sentence if _WHEN.search(sentence) else _FIRST_DO.sub("", _AND_DO.sub("", sentence)).strip()
+
+
+def _is_refused(statement: str) -> bool:
+    """True if a statement asks, guesses, is of the day, or orders something after a denial."""
+    text = _opened(statement)
+    is_order = bool(_DENIES.search(statement) and _ORDERS.search(text))
+    return is_order or any(pattern.search(text) for pattern in (_ASKS, _DOUBTFUL, _AT_HAND))
 
 
 def _opened(statement: str) -> str:
@@ -233,7 +277,14 @@ def _is_asked(statement: str) -> bool:
     """True if the person asks to keep it, or makes it a rule from now on."""
     if _SUPPOSES.search(statement) or _ONE_WORD.search(_ASKED_TO_KEEP.sub("", statement, count=1)):
         return False
-    return any(pattern.search(statement) for pattern in (_ASKED_TO_KEEP, _ASKED_AFTERWARDS, _FROM_NOW_ON))
+    return _holds(statement, _ASKED_TO_KEEP, _ASKED_AFTERWARDS, _FROM_NOW_ON)
+
+
+def _holds(statement: str, *patterns: re.Pattern[str]) -> bool:
+    """True if one of the sentences of a statement has one of the patterns."""
+    return any(
+        pattern.search(part) for part in (statement, *_BEGINS.split(statement)) for pattern in patterns
+    )
 
 
 def _told(statement: str, sure: bool) -> Told:

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 from memory_server.domain import fact_text
 from memory_server.domain.caller import Caller
-from memory_server.domain.correcting import corrected
+from memory_server.domain.correcting import corrected, values
 from memory_server.domain.injection import Captured, Injected
+from memory_server.domain.learning import words
 from memory_server.domain.memory import MemoryId
+from memory_server.language.sentences import split
 from memory_server.language.told import corrections
 from memory_server.services import projects
 from memory_server.services.shared_words import shared_by, terms_of, visible_to
@@ -48,12 +50,27 @@ class CorrectingService:
             turn = (last.text or "") if last else ""
             for shown, (memories, facts) in (
                 (True, _shown(tx, session, caller)),
-                (False, _sharing(tx, statements, caller)),
+                (False, _sharing(tx, " ".join(statements), caller)),
+                (False, _sharing(tx, _answering(turn, statements), caller)),
             ):
                 hits = list(_corrections(tx, statements, turn, memories, facts, shown))
                 if hits:
-                    return hits[0] if len(hits) == 1 else None
+                    return _nearest(hits)
         return None
+
+
+def _nearest(hits: Sequence[tuple[Correction, int]]) -> Correction | None:
+    """Return the correction of what shares most words with the turn before; None where two share as many."""
+    best, *further = sorted(hits, key=lambda hit: -hit[1])
+    return best[0] if not further or best[1] > further[0][1] else None
+
+
+def _answering(turn: str, statements: Sequence[str]) -> str:
+    """Return what the user asked and the sentences of the answer that hold a value of a kind that is corrected."""
+    kinds = {kind for statement in statements for kind in values(statement).values()}
+    prompt, *answer = turn.splitlines() or [""]
+    sentences = [part for line in answer for part in split(line) if kinds & set(values(part).values())]
+    return " ".join([prompt, *sentences])
 
 
 def _shown(tx: Tx, session: str, caller: Caller) -> tuple[set[int], set[int]]:
@@ -67,9 +84,9 @@ def _shown(tx: Tx, session: str, caller: Caller) -> tuple[set[int], set[int]]:
     }
 
 
-def _sharing(tx: Tx, statements: Sequence[str], caller: Caller) -> tuple[set[int], set[int]]:
-    """Return the memories and the facts that share most words with the statements."""
-    shared = shared_by(tx, terms_of(" ".join(statements)))
+def _sharing(tx: Tx, text: str, caller: Caller) -> tuple[set[int], set[int]]:
+    """Return the memories and the facts that share most words with a text."""
+    shared = shared_by(tx, terms_of(text))
     best = {
         index: sorted(shared[index], key=lambda id: -shared[index][id].mass)[:FOUND]
         for index in (Index.MEMORY, Index.FACT)
@@ -80,14 +97,14 @@ def _sharing(tx: Tx, statements: Sequence[str], caller: Caller) -> tuple[set[int
 
 def _corrections(
     tx: Tx, statements: Sequence[str], turn: str, memories: set[int], facts: set[int], shown: bool
-) -> Iterator[Correction]:
-    for memory in tx.memories.select([MemoryId(id) for id in sorted(memories)]):
-        for statement in statements:
-            if value := corrected(statement, memory.content, turn, shown=shown):
-                yield Correction(f"m{memory.id}", False, value)
-                break
-    for fact in tx.facts.select(sorted(facts)):
-        for statement in statements:
-            if value := corrected(statement, fact_text.of(fact.key, fact.value), turn, shown=shown):
-                yield Correction(fact.key, True, value)
-                break
+) -> Iterator[tuple[Correction, int]]:
+    """Yield what the statements correct, with the number of words that it shares with the turn before."""
+    texts = [
+        (f"m{memory.id}", False, memory.content)
+        for memory in tx.memories.select([MemoryId(id) for id in sorted(memories)])
+    ]
+    texts += [(fact.key, True, fact_text.of(fact.key, fact.value)) for fact in tx.facts.select(sorted(facts))]
+    for name, is_fact, text in texts:
+        old_values = (corrected(statement, text, turn, shown=shown) for statement in statements)
+        if value := next(filter(None, old_values), None):
+            yield Correction(name, is_fact, value), len(words(text) & words(turn))

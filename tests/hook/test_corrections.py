@@ -83,13 +83,64 @@ async def test_a_value_alone_corrects_what_the_answer_before_it_said(
     assert bool(said) is bool(line)
 
 
+@pytest.mark.parametrize(
+    ("written", "said", "prompt", "line"),
+    [
+        ("Port of the staging database is 5433", "the port is 5433", "no, we use 5500", "m1 (5433)"),
+        ("Sourdough proofs for 14 hours", "we proof sourdough for 14 hours", "wait, 16 hours", "m1 (14)"),
+        ("The card terminal is a SumUp Solo", "we have a SumUp Solo", "no, it's a Zettle", "m1 (sumup solo)"),
+        ("面粉库存80袋", "面粉有80袋", "不对，是95袋", "m1 (80)"),
+        ("店周一休息", "店周一休息", "不是，周二", "m1 (周一)"),
+        ({"key": "staging.port", "value": 5433}, "the port is 5433", "no, we use 5500", "the fact staging.port (5433)"),
+        ("Returns are taken for 28 days", "make the heading 28 px", "no, 32 px", ""),
+        ("The crew meets at 9", "list 9 cities", "no, 8", ""),
+        ("Ask Lena about the gates", "write to Lena", "no, to Viktor", ""),
+    ],
+)  # fmt: skip
+async def test_a_value_that_the_session_has_just_stored_is_corrected_and_no_half_sentence_is_kept(
+    server: Servers, hooks: Hooks, written: str | dict[str, object], said: str, prompt: str, line: str
+) -> None:
+    async with server("--session", "s1", cwd=hooks.project) as client:
+        if isinstance(written, str):
+            await call(client, "memory_store", content=written, type="learning")
+        else:
+            await call(client, "write_memory", **written)
+    hooks("Stop", prompt=said, last_assistant_message="Stored.")
+    kept = hooks.rows("SELECT content FROM memories ORDER BY id")
+    heard_line = heard(hooks, prompt)
+    assert heard_line.startswith(f"The user corrects {line}.") if line else heard_line == ""
+    hooks.of_engine("Stop", prompt=prompt, last_assistant_message="Changed.")
+    assert hooks.rows("SELECT content FROM memories ORDER BY id") == kept
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "prompt", "line"),
+    [
+        ("When do we deploy the ledger?", "On Tuesdays.", "No, Thursdays.", "m2 (tuesday)"),
+        ("When is the standup?", "Standup is at 9:15.", "no, at 8", "the fact project.standup (9:15)"),
+        ("What is the rate limit of the API?", "It is 60 requests a minute.", "no, 100", "m5 (60)"),
+        ("Who is the contact of the customer?", "Marika.", "no, Joanna", "m3 (marika)"),
+        ("How old is Mia?", "Mia is six.", "oh no, seven", "m7 (six)"),
+        ("How many files changed?", "60 files.", "no, 100", ""),
+        ("Write to Marika.", "Dear Marika, …", "No. Shorter.", ""),
+    ],
+)
+async def test_a_value_alone_corrects_what_was_just_answered(
+    stored: Hooks, question: str, answer: str, prompt: str, line: str
+) -> None:
+    stored("Stop", session_id="s2", prompt=question, last_assistant_message=answer)
+    said = stored("UserPromptSubmit", session_id="s2", prompt=prompt).out
+    assert f"The user corrects {line}." in said if line else "The user corrects" not in said
+
+
 async def test_five_hundred_prompts_that_correct_nothing_are_silent(stored: Hooks) -> None:
-    """Prompts of ordinary work, each with "no," before it."""
+    """Prompts of ordinary work, each with "no," before it, after a turn that has said all that is stored."""
     texts = [(LABELLED / f"{name}.txt").read_text("utf-8") for name in ("work", "en1", "en2", "zh")]
     lines = [line for text in texts for line in text.splitlines()]
     prompts = [f"no, {line}" for line in lines if line and "{" not in line and not line.startswith("##")]
     for text in STORED:
         stored("UserPromptSubmit", prompt=f"{text} Right?")
+    stored("Stop", prompt="What do you know?", last_assistant_message=" ".join(STORED))
     database = stores.at(stored.place, stores.clock)
     service, caller = CorrectingService(database), Caller("test", "s1", Project("shop", "shop"))
     alarms = [prompt for prompt in prompts if service.corrected(prompt, caller)]

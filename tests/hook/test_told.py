@@ -74,6 +74,32 @@ async def test_what_is_asked_to_be_remembered_is_kept_without_an_engine(engine: 
     assert memories(engine) == [("the customer Globex pays on invoice only.", "shop")]
 
 
+@pytest.mark.parametrize(
+    ("prompt", "kept"),
+    [
+        ("I changed the port. Remember it's 5500 now.", ["I changed the port. Remember it's 5500 now."]),
+        ("端口改了。记住现在是5500。", ["端口改了。记住现在是5500。"]),
+        ("The hall is ours. Remember that it is cold.", ["The hall is ours. Remember that it is cold."]),
+        ("Remember it's 5500 now.", []),
+        ("No, it's Grainland.", []),
+        ("不对，我们用5500", []),
+        ("Anna wrote on Slack: we deploy on Fridays", []),
+        ("安娜在群里说：以后都用五号门", []),
+    ],
+)  # fmt: skip
+async def test_what_is_kept_has_its_subject_and_is_the_persons_own(
+    engine: Hooks, prompt: str, kept: list[str]
+) -> None:
+    engine.of_engine("Stop", prompt=prompt, last_assistant_message=REPLY)
+    assert [content for content, _ in memories(engine)] == kept
+
+
+async def test_what_has_no_subject_is_suggested_to_the_model(engine: Hooks) -> None:
+    engine.of_engine("Stop", prompt="Remember it's 5500 now.", last_assistant_message=REPLY)
+    context = engine("UserPromptSubmit", prompt="Next: the mails.").context
+    assert 'Not stored yet: "it\'s 5500 now."' in context
+
+
 async def test_what_is_unsure_is_kept_once_another_session_says_it_again(engine: Hooks) -> None:
     unsure = "The ledger team has two on-call phones."
     for session, kept in (("s1", False), ("s1", False), ("s2", True)):
