@@ -233,6 +233,26 @@ def test_the_graph_has_at_most_40_nodes_and_none_covers_another(
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("path", ["/graph/1", "/graph/2?depth=4", "/graph/2?depth=1"])
+def test_no_edge_of_the_graph_runs_behind_a_card(seen: View, path: str, width: int) -> None:
+    with seen.page(path, width) as page:
+        page.wait_for_selector(".plane path", state="attached")
+        behind = page.evaluate(
+            """() => {
+                const room = document.querySelector(".room").getBoundingClientRect();
+                const nodes = [...document.querySelectorAll(".node")].map((node) => node.getBoundingClientRect());
+                const lines = [...document.querySelectorAll(".lines > path")];
+                const inside = ({ x, y }, box) => x + room.left > box.left + 2 && x + room.left < box.right - 2
+                    && y + room.top > box.top + 2 && y + room.top < box.bottom - 2;
+                return lines.flatMap((line) => nodes.filter((box) => [...Array(200).keys()]
+                    .some((part) => inside(line.getPointAtLength(part / 199 * line.getTotalLength()), box))));
+            }"""
+        )
+        assert page.locator(".lines > path").count() == page.locator(".node").count() - 1
+        assert behind == []
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_no_card_of_the_graph_is_cut(seen: View, width: int) -> None:
     with seen.page("/graph/1", width) as page:
         page.wait_for_selector(".plane path", state="attached")
@@ -253,7 +273,7 @@ def test_each_memory_is_a_point_of_the_whole_that_leads_to_it(seen: View, by: st
     with seen.page(f"/map?by={by}") as page:
         expect(page.locator(".map circle")).to_have_count(46)
         if by == "project":
-            assert "ledger" in page.locator(".map text").all_text_contents()
+            assert "ledger" in page.locator(".map figcaption").all_text_contents()
         page.locator(".map a[href='/memory/1']").dispatch_event("click")
         page.wait_for_url("**/memory/1")
 

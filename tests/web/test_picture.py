@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from memory_server.domain.memory import Memory, MemoryId, MemoryType
-from memory_server.web.picture import HEIGHT_OF_TIME, WIDTH, Picture, by_meaning, by_project, by_time
+from memory_server.web.picture import MARGIN, RADIUS, SMALLEST, Picture, by_meaning, by_project, by_time
 
 AT = "2026-03-13T09:00:00.000Z"
 MEMORY = Memory(MemoryId(1), "text", MemoryType.DECISION, "quay", (), 5, {}, 0, AT, AT, None, None, AT)
@@ -21,34 +21,21 @@ def memories(number: int, project: str = "quay") -> list[Memory]:
 
 
 def nearest(picture: Picture) -> float:
-    places = np.array([(x, y) for x, y, _ in picture.points])
+    places = np.array([(x, y) for x, y, _ in picture.points]) * picture.size / 100
     distances = np.linalg.norm(places[:, None] - places[None], axis=2)
-    return float((distances + np.eye(len(places)) * WIDTH).min())
+    return float((distances + np.eye(len(places)) * picture.size).min())
 
 
 def inside(picture: Picture) -> bool:
-    return all(0 < x < WIDTH and 0 < y < picture.height for x, y, _ in picture.points)
+    return all(0 < x < 100 and 0 < y < 100 for x, y, _ in picture.points)
 
 
-def test_projects_are_discs_apart_in_which_no_point_covers_another() -> None:
-    shown = by_project([*memories(300, "quay"), *memories(900, "mill"), *memories(3, "")])
-    assert [label for _, _, label in shown.labels] == ["mill", "quay", ""]
-    assert len(shown.points) == 1203
-    assert inside(shown)
-    assert nearest(shown) > 2 * shown.radius
-
-
-def test_few_memories_fill_the_picture_and_a_long_name_is_cut() -> None:
-    shown = by_project(
-        [
-            *memories(40, "quay"),
-            *memories(3, "a-name-as-long-as-those-of-folders-get"),
-            *memories(2, "港口的灯塔和船只"),
-        ]
-    )
-    assert shown.width < WIDTH / 2
-    assert all(0 < x < shown.width for x, _, _ in shown.points)
-    assert [label for _, _, label in shown.labels] == ["quay", "a-name-as-lo…", "港口的灯塔…"]
+def test_projects_are_discs_in_which_no_point_covers_another() -> None:
+    pictures = by_project([*memories(300, "quay"), *memories(900, "mill"), *memories(3, "")])
+    assert [picture.project for picture in pictures] == ["mill", "quay", ""]
+    assert sum(len(picture.points) for picture in pictures) == 1203
+    assert all(inside(picture) and nearest(picture) > 2 * RADIUS for picture in pictures)
+    assert pictures[-1].size == SMALLEST
 
 
 def test_two_groups_of_meaning_lie_apart() -> None:
@@ -63,23 +50,34 @@ def test_two_groups_of_meaning_lie_apart() -> None:
     assert len(shown.points) == 199
     assert inside(shown)
     sides = [np.mean([x for x, _, memory in shown.points if memory.id % 2 == side]) for side in (0, 1)]
-    assert abs(sides[0] - sides[1]) > WIDTH / 3
+    assert abs(sides[0] - sides[1]) > 33
+
+
+def test_what_means_something_far_away_lies_apart_and_not_on_the_edge() -> None:
+    chance = np.random.default_rng(3)
+    listed = memories(100)
+    vectors = {memory.id: chance.normal(size=32).astype(np.float32) for memory in listed}
+    for memory in listed[:5]:
+        vectors[memory.id] += 40
+    shown = by_meaning(listed, vectors)
+    outer = [max(abs(x - 50), abs(y - 50)) for x, y, memory in shown.points if memory in listed[:5]]
+    assert all(42 < far < 50 - MARGIN for far in outer)
+    assert len({(round(x, 1), round(y, 1)) for x, y, _ in shown.points}) == 100
 
 
 def test_the_oldest_is_at_the_left_and_a_high_pile_stays_inside() -> None:
     shown = by_time([*memories(24), *(replace(MEMORY, id=MemoryId(id)) for id in range(100, 1100))])
     assert inside(shown)
-    assert shown.height == HEIGHT_OF_TIME
     ordered = sorted(shown.points, key=lambda point: point[0])
     assert ordered[0][2].occurred_at < ordered[-1][2].occurred_at
-    assert shown.labels[0][2] == "2026-01-11"
+    assert shown.days[0] == "2026-01-11"
 
 
 def test_one_memory_and_none_have_a_picture_too() -> None:
     vector = np.ones(8, dtype=np.float32)
     assert inside(by_meaning(memories(1), {MemoryId(1): vector}))
     assert inside(by_time(memories(1)))
-    assert inside(by_project(memories(1)))
+    assert inside(by_project(memories(1))[0])
     assert not by_meaning(memories(1), {}).points
     assert not by_time([]).points
-    assert not by_project([]).points
+    assert by_project([]) == []

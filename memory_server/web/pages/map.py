@@ -19,9 +19,12 @@ def show(desk: Desk, visit: Visit) -> Response:
     whole = desk.services.overview.look(project, MOST, by == "meaning", visit.caller)
     match by:
         case "meaning":
-            drawn = picture.by_meaning(whole.memories, whole.vectors)
+            pictures = [picture.by_meaning(whole.memories, whole.vectors)]
         case "time":
-            drawn = picture.by_time(whole.memories)
+            pictures = [picture.by_time(whole.memories)]
         case _:
-            drawn = picture.by_project(whole.memories)
-    return desk.render(visit, "map", picture=drawn, total=whole.total, by=by, ways=WAYS, types=MemoryType)
+            pictures = picture.by_project(whole.memories)
+    return desk.render(
+        visit, "map", pictures=pictures, shown=sum(len(drawn.points) for drawn in pictures), total=whole.total, by=by,
+        ways=WAYS, types=MemoryType, radius=picture.RADIUS,
+    )  # fmt: skip
