@@ -170,10 +170,15 @@ def is_broken_off(path: Path, now: datetime) -> bool:
 def age(path: Path, now: datetime) -> str:
     """Say how long ago a file was written, for people."""
     seconds = max(0, now.timestamp() - path.lstat().st_mtime)
-    for unit, length in (("day", 86_400), ("hour", 3600), ("minute", 60)):
+    ages = (
+        ("1 day old", "{} days old", 86_400),
+        ("1 hour old", "{} hours old", 3600),
+        ("1 minute old", "{} minutes old", 60),
+    )
+    for single, several, length in ages:
         number = int(seconds // length)
         if number:
-            return f"{number} {unit}{'s' if number > 1 else ''} old"
+            return single if number == 1 else several.format(number)
     return "just written"
 
 

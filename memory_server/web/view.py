@@ -38,6 +38,7 @@ SHOWN_DIFFERENCES = 2_000
 
 _PIECES = re.compile(r"[a-zA-Z0-9_]+|\s+|.", re.DOTALL)
 _ADDRESS = re.compile(r'\b((?:href|src|action|hx-get)=")(?=/|\{\{)')
+_ONE = re.compile(r"(?<![\d.,+-])1 (texts|tokens|sessions|memories|edges|versions|items|questions|days)\b")
 _CODES = re.compile(r"(zh|en)\b[^,;]*(?:;\s*q=([01](?:\.\d{0,3})?))?", re.IGNORECASE | re.ASCII)
 
 
@@ -103,7 +104,7 @@ class Desk:
         environment = templates(services.settings.http_prefix)
         environment.filters |= {"moment": moment, "day": day, "quoted": quoted, "segment": segment,
                          "value": value, "laid_out": laid_out, "marked": marked,
-                         "percent": lambda share: round(100 * share)}  # fmt: skip
+                         "of": heading, "percent": lambda share: round(100 * share)}  # fmt: skip
         environment.tests["waiting"] = trust.waits
         environment.globals |= {"differences": differences, "languages": LANGUAGES}
         return cls(services, environment)
@@ -111,7 +112,8 @@ class Desk:
     def render(self, visit: Visit, name: str, status: int = 200, **values: Any) -> Response:
         """A page from a template, with `t` for words and `ago` for moments in the language of the visit."""
         page = self.templates.get_template(f"{name}.html").render(
-            t=lambda text, **parameters: translated(text, visit.language).format(**parameters),
+            t=lambda text, **parameters: counted(translated(text, visit.language).format(**parameters)),
+            say=lambda text: sentence(text, visit.language),
             condition=catalogue.condition if visit.language == "zh" else str,
             ago=lambda at: ago(at, visit.language), page=name, visit=visit, writes=visit.writes,
             csrf=Markup('<input type="hidden" name="csrf" value="{}">').format(visit.csrf),
@@ -192,6 +194,16 @@ def translated(text: str, language: str) -> str:
     if language == "zh":
         return catalogue.word(text)
     return text.replace("_", " ") if text.isidentifier() else text
+
+
+def counted(text: str) -> str:
+    """Return an English text with the singular behind a 1, such as `1 text` for `1 texts`."""
+    return _ONE.sub(lambda match: "1 " + match[1].removesuffix("s").replace("ie", "y"), text)
+
+
+def heading(label: str, number: int) -> str:
+    """Return what stands below a figure, in the singular below a 1."""
+    return counted(f"1 {label}").removeprefix("1 ") if number == 1 else label
 
 
 def sentence(text: str, language: str) -> str:

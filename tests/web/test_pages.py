@@ -1,5 +1,7 @@
 """Each page, as a person sees it: in both languages, wide and narrow, light and dark, and by keyboard."""
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import expect
 
@@ -374,3 +376,13 @@ def test_health_shows_what_doctor_finds(seen: View) -> None:
     with seen.page("/doctor") as page:
         page.wait_for_selector("#checked .chip.good")
         assert str(seen.place) in page.locator("#checked").inner_text()
+
+
+def test_health_and_a_copy_are_told_in_chinese(own: View) -> None:
+    Path(f"{own.place}.before-version-7").write_bytes(b"")
+    with own.page("/doctor", language="zh-CN") as page:
+        page.wait_for_selector("#checked:not([aria-busy])")
+        lines = page.locator("#checked dl").inner_text()
+        assert "数据库结构" in lines
+        assert "刚刚写入" in lines
+        assert "schema" not in lines

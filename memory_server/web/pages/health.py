@@ -7,7 +7,7 @@ from starlette.responses import Response
 from memory_server.errors import Invalid
 from memory_server.services import backups
 from memory_server.stores import clock
-from memory_server.web.view import Desk, Visit, back
+from memory_server.web.view import Desk, Visit, back, sentence
 
 
 def show(desk: Desk, visit: Visit) -> Response:
@@ -17,8 +17,16 @@ def show(desk: Desk, visit: Visit) -> Response:
     return desk.render(
         visit, "health", counts=services.memories.statistics(None, visit.caller), found=health,
         free=services.database.free(), path=services.settings.db, work=desk.work,
+        copies=[_aged(line, visit.language) for line in health.copies] if health else [],
+        rescues=[_aged(line, visit.language) for line in health.rescues] if health else [],
         deleted=services.forgetting.count_deleted(), folder=backups.folder(services.settings.db),
     )  # fmt: skip
+
+
+def _aged(line: str, language: str) -> str:
+    """Word the age of a file, which stands in brackets behind its path, in a language."""
+    path, bracket, age = line.removesuffix(")").rpartition(" (")
+    return f"{path} ({sentence(age, language)})" if bracket else line
 
 
 def show_work(desk: Desk, visit: Visit) -> Response:
