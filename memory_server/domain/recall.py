@@ -83,9 +83,9 @@ class Found:
 
     `day` is when it was (YYYY-MM-DD), `project` its project where that is another one than the caller's.
     `changed_at` is when a memory or a fact was written last, `session` that of a transcript in which it was said,
-    `origin` who said it first. `anchors` are what it speaks of in the working tree, `remark` says what has changed
-    there since. `replaces` are the handles of older texts that it probably replaces, `newer` is that of what probably
-    replaces it; those that contradict it are `contradicts`.
+    `origin` who said it first; `by_user`: it is marked as the user's word. `anchors` are what it speaks of in the
+    working tree, `remark` says what has changed there since. `replaces` are the handles of older texts that it probably
+    replaces, `newer` is that of what probably replaces it; those that contradict it are `contradicts`.
     """
 
     kind: Recallable
@@ -100,6 +100,7 @@ class Found:
     changed_at: str | None = None
     session: str | None = None
     origin: str = trust.UNKNOWN
+    by_user: bool = False
     anchors: tuple[Anchor, ...] = ()
     remark: str | None = None
     replaces: tuple[str, ...] = ()
@@ -280,7 +281,8 @@ def line(item: Found, text: str) -> str:
     session = f", session {item.session[:SESSION]}" if item.session else ""
     day = f"{item.day}{said}{session}: " if item.day else ""
     project = f" (project {item.project})" if item.project else ""
-    marks = [
+    marks = ["from the user"] if item.by_user else []
+    marks += [
         f"{verb} {', '.join(refs)}"
         for verb, refs in (("may replace", item.replaces), ("contradicts", item.contradicts))
         if refs

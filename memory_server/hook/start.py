@@ -20,7 +20,7 @@ LONGEST = 2000
 OF_A_SUBAGENT = 600
 """The same for a subagent: it has one task and a short life."""
 
-WORDING = Wording("`recall`, `memory_search`", lambda _: 0.0)
+WORDING = Wording("`recall`", lambda _: 0.0)
 
 
 EMPTIED = frozenset(["clear", "compact"])

@@ -42,7 +42,7 @@ AS_OF = "As of {}."
 """The last line of a briefing."""
 
 WORDING = Wording(
-    "`read_memory`, `recall`",
+    "`recall`",
     lambda problems: weigh(AS_OF.format("2026-03-14")) + texts.overhead(problems),
 )
 """How a briefing says where to read more, and what its text costs besides."""

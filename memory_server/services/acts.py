@@ -152,13 +152,22 @@ def _judged(
             ref, day = f"m{memory.id}", memory.occurred_at[:10]
             hit = Found(
                 Recallable.MEMORY, ref, memory.content, day, worth, id=memory.id, origin=memory.origin,
-                anchors=anchored.get(memory.id, ()),
+                by_user=trust.is_of_user(memory.origin), anchors=anchored.get(memory.id, ()),
             )  # fmt: skip
             ranked.append((rank, hit))
     for fact in facts:
         text = fact_text.of(fact.key, fact.value)
         if worth := judge(fact, text):
-            hit = Found(Recallable.FACT, f"f {fact.key}", text, fact.updated_at[:10], worth, id=fact.id)
+            by_user = trust.is_of_user(fact.origin)
+            hit = Found(
+                Recallable.FACT,
+                f"f {fact.key}",
+                text,
+                fact.updated_at[:10],
+                worth,
+                id=fact.id,
+                by_user=by_user,
+            )
             ranked.append(((worth, True, 5, fact.updated_at), hit))
     return [hit for _, hit in sorted(ranked, key=lambda pair: pair[0], reverse=True)]
 

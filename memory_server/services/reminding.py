@@ -4,7 +4,7 @@ Each text is said once in a session.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memory_server.domain import recall, trust
 from memory_server.domain.caller import Caller
@@ -58,7 +58,8 @@ class RemindingService:
             likely = [hit for hit in self.find(text, caller) if _may_be_said(hit)]
             outdated = {ref for hit in likely if _row(hit) in told_rows for ref in hit.replaces}
             new_hits = [hit for hit in likely if _row(hit) not in told_rows and hit.ref not in outdated]
-            hits = ground.with_remarks(new_hits[:SHOWN], caller)
+            marked = [replace(hit, by_user=trust.is_of_user(hit.origin)) for hit in new_hits[:SHOWN]]
+            hits = ground.with_remarks(marked, caller)
         answer = recall.compose(text, [_of(woken) for woken in due], hits, max_tokens, OF_WOKEN)
         why = {(Injected.WOKEN, int(woken.id)): woken.why for woken in due}
         lines = answer.text.split("\n") if answer.items else []

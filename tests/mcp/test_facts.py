@@ -458,7 +458,7 @@ async def test_what_a_model_stores_about_the_user_is_in_the_briefing_of_each_pro
         await call(client, "memory_store", content="SQLite has no booleans.", type="learning", project="")
         briefing = (await call(client, "smart_resume"))["briefing"]
     opening, told = briefing.split("\n")
-    assert opening == "Project shop."
+    assert opening == "Project shop. Noted, perhaps not the user's word:"
     assert told.startswith("In all projects: ")
     assert [text for text in about if text not in told] == []
     assert "SQLite" not in told
@@ -618,7 +618,7 @@ async def test_a_session_that_ends_is_resumed_by_the_next_one_that_may_only_read
         assert not names & {"write_memory", "delete_memory", "register_memory"}
         resumed = await call(client, "smart_resume", project_path="shop", max_tokens=100)
         assert resumed == {
-            "briefing": "Project shop. By Claude unless named.\nBlocked: 等小王的密钥。\nCurrent task: 修复登录。\n"
+            "briefing": "Project shop. By Claude unless named:\nBlocked: 等小王的密钥。\nCurrent task: 修复登录。\n"
             "Decided: We use Flutter.\nShared: finding: retries need a key.",
             "token_count": resumed["token_count"],
         }

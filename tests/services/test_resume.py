@@ -84,7 +84,7 @@ def test_a_new_session_hears_the_facts_and_memories_of_its_project(
     remember(database, "We use Flutter")
     remember(database, "Of another project", project="blog")
     assert resumed(service).briefing.text.split("\n") == [
-        "Project shop.",
+        "Project shop. Noted, perhaps not the user's word:",
         "Current task: Fix the login.",
         "Decided: We use Flutter.",
         "Shared: finding: retries need a key.",
@@ -127,7 +127,7 @@ def test_what_has_expired_is_neither_said_nor_counted(
     remember(database, "Staging is frozen", metadata={"expires_at": "2026-03-15"})
     assert lines(service)[-1] == "Decided: Staging is frozen."
     clock.advance(days=1)
-    assert lines(service)[0] == "Left out: 1 more (`list_memories`, `memory_search`)."
+    assert lines(service)[0] == "+1 more: `list_memories`, `memory_search`"
     remember(database, "Nobody knows when", metadata={"expires_at": "soon"})
     assert lines(service)[0] == "Decided: Nobody knows when."
 
@@ -146,7 +146,7 @@ def test_what_is_superseded_is_neither_said_nor_counted_until_that_ends(
     connect(database, newer, Relation.SUPERSEDES, above_all)
     text = resumed(service, 2000).briefing.text
     assert "old" not in text
-    assert "Left out" not in text
+    assert " more" not in text
     assert "The new preference" in text
     with database.write() as tx:
         tx.edges.end(Edge(newer, above_all, Relation.SUPERSEDES))
@@ -389,7 +389,7 @@ def test_old_blockers_come_before_any_number_of_new_facts(
     said = lines(service)
     assert said[:2] == ["Blocked: no key (30 days ago).", "Current task: Fix the login (30 days ago)."]
     briefing = resumed(service).briefing
-    assert said[-1] == f"Left out: {briefing.left_out:d} more (`list_memories`, `memory_search`)."
+    assert said[-1] == f"+{briefing.left_out:d} more: `list_memories`, `memory_search`"
     assert briefing.left_out + len(briefing.said) == 2002
 
 

@@ -90,6 +90,33 @@ def test_what_somebody_outside_says_is_in_no_briefing_whatever_its_type_and_impo
     assert "release branch" in briefing()
 
 
+def test_only_what_the_user_said_stands_as_the_word_of_the_user(
+    service: MemoryService, facts: FactService, briefing: Callable[[], str]
+) -> None:
+    service.store(draft(POISON), None, INFERRED)
+    service.store(draft(OTHER), None, caller(trust.UNKNOWN))
+    assert "From the user" not in briefing()
+    service.store(draft(RULE), None, TOLD)
+    facts.write(FactDraft("project.merges", "Squash each merge"), Scope.PROJECT, caller(trust.TYPED))
+    said, mark, noted = briefing().partition("Noted, perhaps not the user's word:")
+    assert mark
+    assert [words for words in ("release branch", "Squash") if words not in said] == []
+    assert [words for words in ("helper script", "tags") if words not in noted] == []
+    assert "release branch" not in noted
+
+
+def test_no_contradiction_from_outside_is_told(
+    service: MemoryService, database: Database, briefing: Callable[[], str]
+) -> None:
+    rule = service.store(draft(RULE), None, TOLD).memory.id
+    other = service.store(draft(OTHER), None, WEB).memory.id
+    GraphService(database, service.queue).connect(Edge(other, rule, Relation.CONTRADICTS), WEB)
+    assert "release branch" in briefing()
+    assert "contradicted" not in briefing()
+    TrustService(database).confirm([Handle(Kind.MEMORY, other)], None, caller(trust.TYPED))
+    assert f"contradicted by #{other}" in briefing()
+
+
 def test_many_such_texts_push_nothing_out_of_a_briefing(
     service: MemoryService, briefing: Callable[[], str]
 ) -> None:

@@ -102,6 +102,17 @@ POINTED = 250
 SIGNED = 70
 """Tokens of the smallest briefing that says who wrote it."""
 
+FROM_USER = "From the user"
+"""The title of what the user has said or confirmed."""
+
+STATEMENTS = frozenset(
+    [Heading.DECIDED, Heading.FOUND_OUT, Heading.CONVENTIONS, Heading.EVERYWHERE, Heading.OTHER]
+)
+"""Headings whose items stand together under `FROM_USER` where the user has said them; the others keep their titles."""
+
+OF_USER = 1.5
+"""What an item of the user counts beside one that an assistant has noted."""
+
 TIMELESS = frozenset([Heading.CONVENTIONS, Heading.EVERYWHERE])
 """Headings that say first what is most important, not what is newest. An age is not told there."""
 
@@ -124,6 +135,7 @@ class Item:
     `leads`: it may be what its heading says at least. `first`: it is told whole before others get more words.
     `opening`: said before all others of its heading, `closing`: after them. `fact` and `memory`: what it says.
     `counted`: the number of facts and memories for which it stands. `behind`: the handle of what may replace it.
+    `by_user`: the user has said or confirmed it.
     """
 
     heading: Heading
@@ -138,6 +150,7 @@ class Item:
     counted: int = 1
     memory: MemoryId | None = None
     behind: str | None = None
+    by_user: bool = False
 
     @property
     def handle(self) -> str:
@@ -176,8 +189,18 @@ class Frame:
         named = f"Project {self.project}." if self.project else "No project."
         return named if weigh_json(named) <= LONGEST_NAME else "This project."
 
-    def title(self, heading: Heading) -> str:
-        return self.titles.get(heading, TITLES[heading])
+    def title(self, item: Item) -> str:
+        if item.by_user and item.heading in STATEMENTS:
+            return FROM_USER
+        title = self.titles.get(item.heading, TITLES[item.heading])
+        return f"{title}, from the user" if item.by_user else title
+
+    def noted(self) -> str:
+        """Say of all that does not come from the user whose word it is."""
+        if not self.pointer:
+            return f"By {self.author} unless named:" if self.author else "By assistants:"
+        by = f" by {self.author} unless named" if self.author else ""
+        return f"Noted{by}, perhaps not the user's word:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +254,7 @@ def _ordered(items: Sequence[Item]) -> tuple[list[tuple[int, float]], list[tuple
         number: URGENCY[items[number].heading]
         * items[number].worth
         * (GUESSED if items[number].behind else 1.0)
+        * (OF_USER if items[number].by_user else 1.0)
         / (1 + CROWDED * next(ranks[items[number].heading]))
         for number in by_worth
     }
@@ -316,8 +340,8 @@ def _words(form: str) -> frozenset[str]:
 
 
 def _newest(group: Sequence[_Candidate]) -> _Candidate:
-    """Return the newest wording with the number of all, for which it stands."""
-    newest = max(group, key=lambda candidate: candidate.item.at)
+    """Return the newest wording, the user's where one is, with the number of all, for which it stands."""
+    newest = max(group, key=lambda candidate: (candidate.item.by_user, candidate.item.at))
     forms = tuple(f"{form.rstrip('.。')} (said {len(group)} times)." for form in newest.forms)
     item = replace(newest.item, counted=sum(candidate.item.counted for candidate in group))
     return _Candidate(item, group[0].value, forms, _costs(forms))
@@ -326,20 +350,27 @@ def _newest(group: Sequence[_Candidate]) -> _Candidate:
 def _chosen(candidates: Sequence[_Candidate], leading: int, frame: Frame, room: float) -> dict[int, int]:
     """The chosen lengths by the numbers of the candidates."""
     lengths: dict[int, int] = {}
-    headed: set[Heading] = set()
-    heard = _Heard()
+    headed: set[str] = set()
+    heard, heard_from_user = _Heard(), _Heard()
     for number, length in _offers(candidates, leading, OF_WORK * room):
         candidate, before = candidates[number], lengths.get(number)
         if before is not None and before >= length:
             continue
         cost = candidate.costs[length] - (0.0 if before is None else candidate.costs[before])
-        if candidate.item.heading not in headed:
-            cost += weigh_json(f"\n{frame.title(candidate.item.heading)}:")
-        if cost > room or (before is None and heard.tells(candidate.forms[min(1, len(candidate.forms) - 1)])):
+        title = frame.title(candidate.item)
+        if title not in headed:
+            cost += weigh_json(f"\n{title}:")
+        if cost > room:
             continue
+        if before is None:
+            form = candidate.forms[min(1, len(candidate.forms) - 1)]
+            if candidate.item.by_user and heard_from_user.tells(form):
+                continue
+            if heard.tells(form) and not candidate.item.by_user:
+                continue
         room -= cost
         lengths[number] = length
-        headed.add(candidate.item.heading)
+        headed.add(title)
     return lengths
 
 
@@ -403,14 +434,27 @@ def _in_order(chosen: Sequence[tuple[_Candidate, int]]) -> list[tuple[_Candidate
 
 
 def _text(frame: Frame, chosen: Sequence[tuple[_Candidate, int]], left: int) -> str:
-    lines = [f"{frame.opening()} By {frame.author} unless named." if frame.author else frame.opening()]
-    for heading in Heading:
-        here = [pair for pair in chosen if pair[0].item.heading is heading]
-        if here:
-            sentences = [candidate.forms[length] for candidate, length in _in_order(here)]
-            lines.append(" ".join([f"{frame.title(heading)}:", *sentences]))
+    lines = [frame.opening()]
+    from_user = _lines(frame, [pair for pair in chosen if pair[0].item.by_user])
+    noted = _lines(frame, [pair for pair in chosen if not pair[0].item.by_user])
+    if from_user:
+        lines += [*from_user, *([frame.noted()] if noted else ())]
+    elif noted or left:
+        lines = [f"{frame.opening()} {frame.noted()}"]
+    lines += noted
     if not chosen and not left:
         lines.append("Nothing is stored for it yet.")
     if left:
-        lines.append(f"Left out: {left} more" + (f" ({frame.pointer})." if frame.pointer else "."))
+        lines.append(f"+{left} more" + (f": {frame.pointer}" if frame.pointer else ""))
     return "\n".join(lines)
+
+
+def _lines(frame: Frame, chosen: Sequence[tuple[_Candidate, int]]) -> list[str]:
+    """Return a line for each title, in the order of the headings; the user's statements come first."""
+    by_title: defaultdict[str, list[tuple[_Candidate, int]]] = defaultdict(list)
+    for pair in sorted(chosen, key=lambda pair: pair[0].item.heading):
+        by_title[frame.title(pair[0].item)].append(pair)
+    return [
+        " ".join([f"{title}:", *(candidate.forms[length] for candidate, length in _in_order(pairs))])
+        for title, pairs in sorted(by_title.items(), key=lambda line: line[0] != FROM_USER)
+    ]

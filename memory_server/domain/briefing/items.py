@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import Any
 
+from memory_server.domain import trust
 from memory_server.domain.briefing.choice import TIMELESS, Heading, Item
 from memory_server.domain.briefing.clauses import is_next, parts, words
 from memory_server.domain.briefing.forms import CERTAIN, TASK, WHOLE, Guess, Reader, disputed, forms, marked
@@ -152,6 +153,7 @@ def of_fact(fact: Fact, reader: Reader, guess: Guess = CERTAIN) -> list[Item]:
     is_shared = fact.home.scope is Scope.SHARED or (
         heading is Heading.SHARED and fact.home.scope is Scope.PROJECT
     )
+    by_user = trust.is_of_user(fact.origin) and fact.writer is None
     sharer = f"by {fact.writer}" if is_shared and fact.writer else ""
     is_work = heading in (Heading.BLOCKED, Heading.TASK) or (
         heading is Heading.UNDER_WAY and any(map(is_next, fact.key.split(".")))
@@ -160,7 +162,11 @@ def of_fact(fact: Fact, reader: Reader, guess: Guess = CERTAIN) -> list[Item]:
 
     def worded(entry: Any) -> tuple[str, ...]:
         named = ", ".join(filter(None, [sharer, disputed((), guess, reader.remark(fact))]))
-        marks = "" if heading in TIMELESS else marked(age, None if sharer else fact.updated_by, reader, named)
+        marks = (
+            ""
+            if heading in TIMELESS
+            else marked(age, None if sharer or by_user else fact.updated_by, reader, named)
+        )
         old = (heading in DATED and age >= WEEK) or (heading is Heading.DECIDED and age >= LONG_AGO)
         always = f" ({named})" if named else ""
         whole = TASK if is_work else WHOLE
@@ -183,6 +189,7 @@ def of_fact(fact: Fact, reader: Reader, guess: Guess = CERTAIN) -> list[Item]:
             first=is_work,
             counted=number == 0,
             behind=guess.by,
+            by_user=by_user,
         )
         for number, entry in enumerate(value if several else [value])
     ]
@@ -218,13 +225,13 @@ def of_memory(
     heading = OF_TYPE.get(memory.type, Heading.FOUND_OUT)
     if (memory.project or "") != reader.project:
         heading = Heading.EVERYWHERE
-    age = reader.age(memory.occurred_at)
+    age, by_user = reader.age(memory.occurred_at), trust.is_of_user(memory.origin)
 
     def worded() -> tuple[str, ...]:
         dispute = disputed(contradicting, guess, reader.remark(memory))
         marks = short = f" ({dispute})" if dispute else ""
         if heading not in TIMELESS:
-            marks = marked(age, memory.created_by, reader, dispute)
+            marks = marked(age, None if by_user else memory.created_by, reader, dispute)
         if heading is Heading.DECIDED and age >= LONG_AGO:
             short = marks
         return forms("", sentences.split(memory.content), marks, short)
@@ -232,7 +239,16 @@ def of_memory(
     of_person = heading is Heading.EVERYWHERE and is_about_person(memory)
     worth = _worth(heading, max(memory.importance, HIGH if of_person else 1), age)
     leads = memory.importance >= ORDINARY
-    return Item(heading, worded, worth, memory.occurred_at, leads=leads, opening=of_person, memory=memory.id)
+    return Item(
+        heading,
+        worded,
+        worth,
+        memory.occurred_at,
+        leads=leads,
+        opening=of_person,
+        memory=memory.id,
+        by_user=by_user,
+    )
 
 
 def is_about_person(memory: Memory) -> bool:

@@ -45,7 +45,7 @@ LISTED = 100
 NEAR = 10
 """Most keys that are told for one that has no value."""
 
-WORDING = Wording("`read_memory`, `recall`", overhead)
+WORDING = Wording("`recall`", overhead)
 """How a briefing says where to read more, and what its answer costs besides."""
 
 

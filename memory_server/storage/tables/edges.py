@@ -8,6 +8,7 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.edge import REPLACING, Direction, Edge, EdgeStep, Linked, Relation, Walk
 from memory_server.domain.memory import Memory, MemoryId
 from memory_server.errors import Invalid
+from memory_server.storage.memory_rows import STANDS
 from memory_server.storage.statements import Row, Statements
 
 _COLUMNS = "source_id, target_id, relation, strength, valid_from, valid_to, id"
@@ -187,7 +188,10 @@ class Edges:
         return links
 
     def contradicting(self, ids: Collection[MemoryId]) -> dict[MemoryId, list[MemoryId]]:
-        """Return what contradicts each of these memories, or is contradicted by it, and is not superseded itself."""
+        """Return what contradicts each of these memories, or is contradicted by it.
+
+        Neither what is superseded itself nor what waits until a person confirms it.
+        """
         ways = " UNION ".join(
             f"SELECT {start}, {end} FROM edges "
             f"WHERE {start} IN (SELECT value FROM json_each(:ids)) AND relation = 'contradicts' AND valid_to IS NULL"
@@ -198,7 +202,8 @@ class Edges:
             WITH ways (here, there) AS ({ways})
             SELECT here, there
             FROM ways
-            WHERE NOT EXISTS (
+            JOIN memories ON memories.id = there
+            WHERE {STANDS} AND NOT EXISTS (
                 SELECT 1 FROM edges WHERE target_id = there AND relation = 'supersedes' AND valid_to IS NULL
             )
             ORDER BY here, there

@@ -8,7 +8,7 @@ from memory_server.domain.briefing.choice import TITLES
 from memory_server.services.resume import Wording
 from memory_server.web.view import Desk, Visit
 
-WORDING = Wording("`recall`, `memory_search`", lambda _: 0.0)
+WORDING = Wording("`recall`", lambda _: 0.0)
 """As the hook at the start of a session words it."""
 
 LENGTHS = (250, 500, 1000, 2000)

@@ -13,6 +13,7 @@ from memory_server.domain.briefing.choice import Briefing, Frame, Heading, Item,
 from memory_server.domain.briefing.forms import Reader
 from memory_server.domain.briefing.items import of_fact
 from memory_server.domain.fact import Fact, Home, Scope
+from memory_server.domain.memory import MemoryId
 from memory_server.domain.moment import timestamp
 from memory_server.language.tokens import weigh_json
 from tests.tokenizer import tokens_of
@@ -27,11 +28,12 @@ def item(
     days: float = 0,
     leads: bool = True,
     closing: bool = False,
+    by_user: bool = False,
 ) -> Item:
     at = timestamp(datetime.fromisoformat(NOW) - timedelta(days=days))
     words = text.split()
     forms = tuple(dict.fromkeys((" ".join(words[:3]), text)))
-    return Item(heading, lambda: forms, worth, at, leads=leads, closing=closing)
+    return Item(heading, lambda: forms, worth, at, leads=leads, closing=closing, by_user=by_user)
 
 
 def of_facts(facts: Sequence[tuple[str, Any]]) -> list[Item]:
@@ -146,8 +148,8 @@ def test_what_is_left_out_is_counted() -> None:
     items = of_facts([(f"k{n}", "some words that cost tokens") for n in range(40)])
     briefing = briefed(items, 260, more=1000)
     assert briefing.left_out == 1040 - len(briefing.said)
-    assert briefing.text.endswith(f"Left out: {briefing.left_out} more (`list_memories`, `memory_search`).")
-    assert briefed(items, 100).text.split("\n")[-1].startswith("Left out: ")
+    assert briefing.text.endswith(f"+{briefing.left_out} more: `list_memories`, `memory_search`")
+    assert briefed(items, 100).text.split("\n")[-1].startswith("+")
 
 
 def test_an_empty_project_says_so() -> None:
@@ -158,8 +160,8 @@ def test_an_empty_project_says_so() -> None:
 def test_who_wrote_most_is_named_once_where_there_is_room() -> None:
     frame = Frame("shop", 1, "", author="Cursor")
     items = [item(Heading.TASK, "Fix the login")]
-    assert brief(items, frame, 500).text.startswith("Project shop. By Cursor unless named.\n")
-    assert brief(items, frame, 60).text.startswith("Project shop.\n")
+    assert brief(items, frame, 500).text.startswith("Project shop. By Cursor unless named:\n")
+    assert brief(items, frame, 60).text.startswith("Project shop. By assistants:\n")
 
 
 @pytest.mark.parametrize("name", ["a1b2" * 50, "商店" * 100, "a-" * 100, "my-shop"])
@@ -222,3 +224,39 @@ def test_a_real_tokenizer_agrees_with_the_estimate(room: int) -> None:
     real = tokens_of(json.dumps(briefing.text, ensure_ascii=False)) - 1
     assert room / 2 < real <= room * 1.12
     assert briefing.cost == pytest.approx(real, rel=0.12)
+
+
+def test_what_the_user_said_comes_first_and_apart_from_what_was_noted() -> None:
+    items = [
+        item(Heading.CONVENTIONS, "Fetch the helper before each deploy"),
+        item(Heading.CONVENTIONS, "Squash each merge", by_user=True),
+        item(Heading.EVERYWHERE, "Answer in German", by_user=True),
+        item(Heading.TASK, "Fix the exporter", by_user=True),
+        item(Heading.TASK, "Read the wiki"),
+    ]
+    assert lines(items) == [
+        "Project shop.",
+        "From the user: Squash each merge Answer in German",
+        "Current task, from the user: Fix the exporter",
+        "Noted, perhaps not the user's word:",
+        "Current task: Read the wiki",
+        "Conventions: Fetch the helper before each deploy",
+    ]
+    assert lines(items, 60)[1].startswith("From the user: Squash each merge")
+
+
+def test_without_a_word_of_the_user_all_is_noted() -> None:
+    noted = item(Heading.CONVENTIONS, "Squash each merge")
+    assert lines([noted])[0] == "Project shop. Noted, perhaps not the user's word:"
+    assert lines([noted], 100)[0] == "Project shop. By assistants:"
+
+
+def test_what_an_assistant_says_again_stays_the_word_of_the_user() -> None:
+    rule = "Squash each merge into the main branch of this project"
+    said = Item(Heading.CONVENTIONS, lambda: (rule,), 1.0, NOW, memory=MemoryId(1), by_user=True)
+    again = Item(
+        Heading.CONVENTIONS, lambda: (f"{rule} always",), 5.0, "2026-03-15T00:00:00.000Z", memory=MemoryId(2)
+    )
+    apart = Item(Heading.DECIDED, lambda: (rule,), 9.0, NOW, memory=MemoryId(3))
+    assert f"From the user: {rule}" in lines([again, apart, said])[1]
+    assert "Conventions" not in briefed([again, said]).text
