@@ -59,10 +59,10 @@ def kill(server: Servers) -> None:
     (engine,) = map(psutil.Process, engines(server))
     engine.kill()
     threads = Path(f"/proc/{engine.pid}/task")
-    until(
-        lambda: (
-            not threads.exists()
-            or (engine.status() == psutil.STATUS_ZOMBIE and len(list(threads.iterdir())) == 1)
-        ),
-        "all its threads have ended",
-    )
+
+    def has_ended() -> bool:
+        with suppress(psutil.NoSuchProcess, FileNotFoundError):  # it goes while it is looked at
+            return engine.status() == psutil.STATUS_ZOMBIE and len(list(threads.iterdir())) == 1
+        return True
+
+    until(has_ended, "all its threads have ended")
