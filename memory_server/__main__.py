@@ -19,10 +19,11 @@ def main() -> int:
     gc.disable()
     arguments = flags.of_hook_first(sys.argv[1:])
     match arguments:
-        case ["--version" | "-V" | "version"]:
+        case ["--version" | "-V" | "version", *json] if json in ([], ["--json"]):
             from memory_server import __version__
 
-            sys.stdout.write(f"memory-server {__version__}\n")
+            shown = f'{{"version": "{__version__}"}}' if json else f"memory-server {__version__}"
+            sys.stdout.write(f"{shown}\n")
             return 0
         case ["hook", event, *_] if event not in FOR_PEOPLE:
             try:

@@ -174,14 +174,14 @@ def test_doctor_names_what_lies_beside_the_file_and_mends_what_needs_no_decision
     assert run(path, "doctor") == 1
     report = told(capsys)
     assert report["copies"] == (
-        f"{name}.4711.tmp (unfinished, 1 hour old), {name}.before-0006 (12 days old), "
-        f"{name}.before-0009.abcdefgh.tmp (unfinished, 99 days old), "
-        f"{name}.copy.abcdefgh.tmp (unfinished, 59 minutes old), "
+        f"{name}.4711.tmp (unfinished, 1 hour old); {name}.before-0006 (12 days old); "
+        f"{name}.before-0009.abcdefgh.tmp (unfinished, 99 days old); "
+        f"{name}.copy.abcdefgh.tmp (unfinished, 59 minutes old); "
         f"{name}.copy.mnopqrst.tmp-journal (unfinished, 1 hour old)"
     )
     assert report["rescued"] == (
-        f"{name}.rescued-20260314T092653Z (1 day old), {name}.rescued-20260314T092653Z-2 (1 hour old). "
-        "May hold what was purged since. Delete it when you need nothing more from it."
+        f"{name}.rescued-20260314T092653Z (1 day old); {name}.rescued-20260314T092653Z-2 (1 hour old); "
+        "may hold what was purged since: delete it when you need nothing more from it"
     )
     assert report["told"] == f"{open_one} can be read by others than its owner"
     assert run(path, "doctor", "--fix") == 0

@@ -169,12 +169,26 @@ class ProjectsAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class DoctorFinding:
+    """A problem. Its `code` stays when its text is reworded; `about` names the job, client, model or place."""
+
+    code: str
+    text: str
+    about: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class DoctorAnswer:
-    """`report` has a line for each thing in use, by its name; `fixed` what was mended just now."""
+    """`report` has a line for each thing in use, by its name; `fixed` what was mended just now.
+
+    `figures` and `findings` say for programs what `report` and `problems` say in words.
+    """
 
     report: dict[str, str]
     problems: tuple[str, ...]
     fixed: tuple[str, ...]
+    figures: dict[str, int | None]
+    findings: tuple[DoctorFinding, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,9 +82,9 @@ def install_command(
             output.say(line)
     else:
         written = ", ".join(file.path for file in changed)
-        output.say(
-            f"No sign of {chosen.title} was found on this machine. Once there, it reads {written}{works}."
-        )
+        output.say(f"No sign of {chosen.title} was found on this machine. Once there, it reads {written}.")
+        if works:
+            output.say("The server works.")
 
 
 @verb("uninstall", examples=("memory-server uninstall claude",))

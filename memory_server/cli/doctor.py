@@ -1,19 +1,19 @@
 """`memory-server doctor`: reports what is in use, and what is wrong."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from memory_server.cli import output
-from memory_server.cli.answers import DoctorAnswer
+from memory_server.cli.answers import DoctorAnswer, DoctorFinding
 from memory_server.cli.hints import told
 from memory_server.cli.install import status
 from memory_server.cli.opened import opened
 from memory_server.cli.program import verb
 from memory_server.cli.refusals import failure, refused
-from memory_server.cli.terminal import is_chinese, translated
+from memory_server.cli.terminal import bracketed, is_chinese, translated
+from memory_server.errors import Problem
 from memory_server.front import running
 from memory_server.hook import journal
 from memory_server.hook.journal import Record
@@ -29,6 +29,10 @@ _FIXED = "fixed"
 _AS_IT_IS = ("project", "tools", "embedder", "re-ranker")
 """Lines that hold names alone."""
 
+_FILES = ("copies", "rescued")
+"""Lines that hold files with their ages."""
+
+_RESCUED = "may hold what was purged since: delete it when you need nothing more from it"
 _TO_ERASE = "some bytes are left: a running server or `memory-server compact` overwrites them"
 
 
@@ -46,7 +50,11 @@ def doctor_command(settings: Settings, fix: bool) -> int:
     named = "db" in settings.model_fields_set  # a path that somebody names may be mistyped
     if not named and isinstance(settings.db, Path) and not settings.db.exists():
         answer = DoctorAnswer(
-            {"database": f"{settings.db} (the first assistant creates it)", "problems": "none"}, (), ()
+            {"database": f"{settings.db} (the first assistant creates it)", "problems": "none"},
+            (),
+            (),
+            {},
+            (),
         )
     else:
         with opened(settings) as services:
@@ -63,7 +71,15 @@ def doctor_command(settings: Settings, fix: bool) -> int:
 
 def _line(named: tuple[str, str]) -> tuple[str, str]:
     name, value = named
-    return name, value if name in _AS_IT_IS else _semicolon().join(map(translated, value.split("; ")))
+    if name in _AS_IT_IS:
+        return name, value
+    return name, _semicolon().join(map(_aged if name in _FILES else translated, value.split("; ")))
+
+
+def _aged(file: str) -> str:
+    """Return a file with its age, which stands in brackets behind its name, in the language of the person."""
+    name, bracket, age = file.removesuffix(")").rpartition(" (")
+    return f"{name}{bracketed(', '.join(map(translated, age.split(', '))))}" if bracket else translated(file)
 
 
 def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
@@ -75,15 +91,42 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
     coverage, hooks, clients = health.coverage, journal.read(settings.db), status.statuses()
     written = sorted({str(Path(file).parent) for file in services.corrections.files()})
     unordered = services.reranking.check() if services.reranking.is_on else None
-    problems = (
-        *health.problems,
-        *(f'job "{job}": {problem}' for job, problem in health.jobs.items()),
-        *(told(problem) or "" for problem in (coverage.problem, unordered, health.asleep) if problem),
-        *filter(None, [backups.problem() if backups else None]),
-        *(f"the last hook that failed: {failure(line)}" for line in hooks.failures[-1:]),
-        *(client.problem for client in clients if client.problem),
-        *(refused(refusal.where, refusal.why) for refusal in services.corrections.refused()),
+    late = backups.problem() if backups else None
+    findings = (
+        *(DoctorFinding("exposed", line) for line in health.exposed),
+        *(DoctorFinding("last_copy", line) for line in health.last_copies),
+        *(DoctorFinding("damage", line) for line in health.damage),
+        *(DoctorFinding("job", f'job "{job}": {problem}', job) for job, problem in health.jobs.items()),
+        *_found("embedder", coverage.problem, coverage.embedder),
+        *_found("reranker", unordered, settings.reranker),
+        *_found("triggers", health.asleep, None),
+        *([DoctorFinding("backup", late)] if late else []),
+        *(
+            DoctorFinding("hook", f"the last hook that failed: {failure(line)}")
+            for line in hooks.failures[-1:]
+        ),
+        *(
+            DoctorFinding("client", client.problem, client.client.title)
+            for client in clients
+            if client.problem
+        ),
+        *(
+            DoctorFinding("write_back", refused(refusal.where, refusal.why), refusal.where)
+            for refusal in services.corrections.refused()
+        ),
     )
+    figures = {
+        "bytes": health.size,
+        "memories": health.memories,
+        "embedded": coverage.embedded,
+        "waiting": coverage.waiting,
+        "copies": len(health.copies),
+        "rescued": len(health.rescues),
+        "days_since_backup": backups.days_since() if backups else None,
+        "hook_failures": len(hooks.failures),
+        "clients": sum(bool(client.words) for client in clients),
+        "problems": len(findings),
+    }
     report = {
         "database": f"{settings.db} ({health.size:,} bytes)",
         **health.libraries,
@@ -101,11 +144,15 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
         "deleted": _TO_ERASE if health.to_erase else "all overwritten",
         **({"clock": health.clock} if health.clock else {}),
         "backups": backups.report() if backups else "none are made by themselves",
-        "copies": ", ".join(health.copies) or "none",
-        **({"rescued": _rescued(health.rescues)} if health.rescues else {}),
-        "problems": "none" if not problems else f"{len(problems)}",
+        "copies": "; ".join(health.copies) or "none",
+        **({"rescued": "; ".join((*health.rescues, _RESCUED))} if health.rescues else {}),
+        "problems": "none" if not findings else f"{len(findings)}",
     }
-    return DoctorAnswer(report, problems, fixed)
+    return DoctorAnswer(report, tuple(finding.text for finding in findings), fixed, figures, findings)
+
+
+def _found(code: str, problem: Problem | None, about: str | None) -> list[DoctorFinding]:
+    return [] if problem is None else [DoctorFinding(code, told(problem) or "", about)]
 
 
 def _at(model: str, url: str | None) -> str:
@@ -115,12 +162,6 @@ def _at(model: str, url: str | None) -> str:
 
 def _semicolon() -> str:
     return "；" if is_chinese() else "; "
-
-
-def _rescued(files: Sequence[str]) -> str:
-    return (
-        f"{', '.join(files)}. May hold what was purged since. Delete it when you need nothing more from it."
-    )
 
 
 def _words(services: "Services") -> str:

@@ -10,7 +10,7 @@ from memory_server.cli.handles import HandleType
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
-from memory_server.cli.terminal import is_chinese, translated
+from memory_server.cli.terminal import colon, is_chinese, translated
 from memory_server.domain.caller import Caller
 from memory_server.domain.change import Change, ChangeAction, ChangeFilter, Kind
 from memory_server.domain.handles import Handle
@@ -93,7 +93,8 @@ def _text(change: Change) -> str:
     """Return the text of a change; a relation and the counts of an import are in the language of the person."""
     if change.action in (ChangeAction.CONNECTED, ChangeAction.DISCONNECTED):
         relation, _, memory = change.text.partition(" ")
-        return f"{translated(relation)} {memory}"
+        id, _, text = memory.partition(": ")
+        return f"{translated(relation)} {id}{colon()}{text}"
     if change.kind not in (Kind.IMPORT, Kind.FORGETTING) or not is_chinese():
         return change.text
     from memory_server.cli import summary  # what imports, which the others do without

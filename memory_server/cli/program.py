@@ -216,10 +216,11 @@ def run(arguments: Sequence[str]) -> int:
     terminal.read(arguments)
     try:
         _refuse_undecodable(arguments)
-        words = [*arguments[1:], "--help"] if arguments[:1] == ["help"] else list(arguments)
-        done = program.main(words, prog_name=NAME, standalone_mode=False)
+        done = program.main(_words(arguments), prog_name=NAME, standalone_mode=False)
         sys.stdout.flush()  # a reader that has gone is noticed here, not at the exit
     except click.NoSuchOption as error:
+        if error.option_name == "--json":
+            return _wrong(error, "This command prints no JSON.")
         flags = [name for option in error.ctx.command.params for name in option.opts] if error.ctx else []
         near = meant(error.option_name, flags)
         flag = error.option_name
@@ -248,6 +249,22 @@ def run(arguments: Sequence[str]) -> int:
     ) as error:
         return failed(f"{error.filename or 'a file'}: {error.strerror}.")
     return done if isinstance(done, int) else 0
+
+
+def _words(arguments: Sequence[str]) -> list[str]:
+    """Return the words as click reads them: `help` is a flag of what follows it, --json one of a command.
+
+    Raises:
+        UsageError: help is wanted as JSON.
+    """
+    words = list(arguments)
+    if words[:1] == ["--json"]:
+        words[:2] = [*words[1:2], "--json"]
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
+    if terminal.is_json() and {"-h", "--help"} & set(words):
+        raise click.UsageError("Help is text: leave out --json.")
+    return words
 
 
 def _refuse_undecodable(arguments: Sequence[str]) -> None:

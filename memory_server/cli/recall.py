@@ -13,8 +13,13 @@ from memory_server.mcp.tools.fields import SearchText
 from memory_server.services.recall import RecallWish
 from memory_server.settings import Settings
 
-_WAS = re.compile(r" \(was: (.*)\)(?= (?:\(project .*\) )?\[)")
-"""What a memory said before, in a line of an answer."""
+_IN_CHINESE = (
+    (re.compile(r" \(was: (.*)\)(?= (?:\(project .*\) )?\[)"), r"（原为：\1）"),
+    (re.compile(r"^(\S{10}), said(?=[:,])", re.MULTILINE), r"\1 说"),
+    (re.compile(r"^(\S{10}(?: 说)?), session (\w+): ", re.MULTILINE), r"\1，会话 \2："),
+    (re.compile(r" \(project ([^()]*)\)(?= \[[^]]*\]$)", re.MULTILINE), r"（项目 \1）"),
+)
+"""What stands around the text in a line of an answer, and its Chinese."""
 
 KINDS = [kind.value for kind in Recallable if kind is not Recallable.WOKEN]
 
@@ -67,8 +72,14 @@ def recall_command(
         RecallAnswer(answer.text, answer.items, answer.tokens, answer.left_out, result.note, worse)
     ):
         return
-    output.say_text(_WAS.sub(r"（原为：\1）", answer.text) if terminal.is_chinese() else answer.text)
+    output.say_text(_in_chinese(answer.text) if terminal.is_chinese() else answer.text)
     if answer.left_out:
         left = ", ".join(f"{number} {terminal.translated(kind)}" for kind, number in answer.left_out.items())
         output.note(f"Left out: {left}. --max-tokens makes room.")
     output.note(result.note, worse)
+
+
+def _in_chinese(text: str) -> str:
+    for english, chinese in _IN_CHINESE:
+        text = english.sub(chinese, text)
+    return text

@@ -19,7 +19,7 @@ from memory_server.cli.answers import (
 from memory_server.cli.handles import HandleType
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import verb
-from memory_server.cli.terminal import colon, filled, translated
+from memory_server.cli.terminal import bracketed, colon, filled, translated
 from memory_server.domain.caller import Caller, Person
 from memory_server.domain.change import Change, ChangeAction, ChangeFilter, Kind
 from memory_server.domain.fact import FactChange
@@ -182,7 +182,7 @@ def _print_trigger(item: ShownTrigger) -> None:
     _print_text(memory.prompt)
     output.fields(
         ("trigger", memory.trigger),
-        ("state", memory.status(timestamp(clock()))),
+        ("state", translated(memory.status(timestamp(clock())))),
         ("woken", output.times(memory.fired_count) if memory.fired_count else translated("never")),
         ("cooldown", filled("{number} minutes", number=memory.cooldown) if memory.cooldown else None),
         ("stored", output.moment(memory.created_at)),
@@ -233,7 +233,7 @@ def _step(change: Change) -> str:
 
 
 def _who(client: str | None, session: str | None) -> str:
-    return (client or translated("hand")) + (" " + filled("(session {id})", id=session) if session else "")
+    return (client or translated("hand")) + (bracketed(filled("session {id}", id=session)) if session else "")
 
 
 def _signed(at: str, who: str) -> str:

@@ -59,8 +59,11 @@ def told(path: str, form: str, done: Imported, dry_run: bool) -> str:
     if done.event is not None and not dry_run:
         lines.append(f"  {translated(f'`memory-server undo i{done.event}` takes it back')}")
     if done.lowered:
-        lowered = f"{done.lowered:,} that you said, as the file says, count as imported, since no person imports them"
-        lines.append(f"  {translated(f'{lowered}; import it again at a terminal to keep that')}")
+        lowered = translated(
+            f"{done.lowered:,} that you said, as the file says, count as imported, since no person imports them; "
+            "import it again at a terminal to keep that"
+        )
+        lines.append(f"  {lowered}")
     if done.followed:
         files = output.counted(done.followed, "file")
         back = translated(f"what you correct here is written back to {files}; --no-write-back ends that")

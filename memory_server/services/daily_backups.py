@@ -72,12 +72,20 @@ class DailyBackups:
     def problem(self) -> str | None:
         """Say how long there was no backup, if that is too long; None where there is one, or nothing new to keep."""
         reason = "" if self.has_room() else ": its disk has too little room"
-        newest = max((path.stat().st_mtime for path in backups.all_of(self.path)), default=None)
+        newest = self._newest()
         if newest is None:
             return f"no backup yet{reason}" if reason else None
         if self.path.stat().st_mtime - newest < LATE.total_seconds():
             return None
-        return f"no backup for {int((self.clock().timestamp() - newest) // 86_400)} days{reason}"
+        return f"no backup for {self.days_since()} days{reason}"
+
+    def days_since(self) -> int | None:
+        """Return how many days old the newest backup is; None where there is none."""
+        newest = self._newest()
+        return None if newest is None else int((self.clock().timestamp() - newest) // 86_400)
+
+    def _newest(self) -> float | None:
+        return max((path.stat().st_mtime for path in backups.all_of(self.path)), default=None)
 
 
 def beyond(paths: list[Path]) -> list[Path]:

@@ -16,24 +16,30 @@ from memory_server.triggers import unavailable
 
 @dataclass(frozen=True, slots=True)
 class HealthReport:
-    """`problems` has a line for each thing that is wrong, `jobs` those of background jobs; `size` is in bytes.
+    """Lines for files that others can read, copies that may be the last, bad rows and failing jobs.
 
-    `copies` and `rescues` are the files next to the database that hold its content too, each with its age. `to_erase`:
-    bytes of what was deleted are not overwritten yet. `clock` says that the clock may be wrong, `asleep` that no
-    trigger can be evaluated.
+    `size` is in bytes. `copies` and `rescues` are the files next to the database that hold its content too, each with
+    its age. `to_erase`: bytes of what was deleted are not overwritten yet. `clock` says that it
+    may be wrong, `asleep` that no trigger can be evaluated.
     """
 
     libraries: Mapping[str, str]
     size: int
     memories: int
     coverage: Coverage
-    problems: tuple[str, ...]
+    exposed: tuple[str, ...]
+    last_copies: tuple[str, ...]
+    damage: tuple[str, ...]
     jobs: Mapping[str, str]
     copies: tuple[str, ...]
     rescues: tuple[str, ...]
     to_erase: bool
     clock: str | None
     asleep: Problem | None
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        return (*self.exposed, *self.last_copies, *self.damage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,8 @@ class HealthService:
         self.queue.warm_up()
         coverage = self.queue.coverage()
         files = self.database.files
-        problems = (*files.exposed(), *files.last_copies(), *self.database.problems())
+        exposed, last_copies = tuple(files.exposed()), tuple(files.last_copies())
+        damage = tuple(self.database.problems())
         asleep = unavailable(self.judge(["true"], Situation((), "", datetime.fromtimestamp(0, UTC), 0), 0))
         with self.database.read() as tx:
             return HealthReport(
@@ -55,7 +62,9 @@ class HealthService:
                 tx.size(),
                 tx.memory_counts.total(),
                 coverage,
-                problems,
+                exposed,
+                last_copies,
+                damage,
                 tx.job_problems.select(),
                 tuple(files.copies()),
                 tuple(files.rescues()),

@@ -136,5 +136,5 @@ class DatabaseFiles:
         return [] if self._path is None else files.left_over(self._path)
 
     def _with_age(self, path: Path) -> str:
-        unfinished = "unfinished, " if files.is_temporary(path) else ""
-        return f"{path.name} ({unfinished}{files.age(path, self._clock())})"
+        state = ["unfinished"] if files.is_temporary(path) else []
+        return f"{path.name} ({', '.join([*state, files.age(path, self._clock())])})"

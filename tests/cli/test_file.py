@@ -1,15 +1,18 @@
 """doctor, backup, restore, compact: the file itself."""
 
+import json
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from memory_server import __version__
 from memory_server.call import deadline
 from memory_server.cli.main import main
 from tests.cli.conftest import HARBOUR, Terminal, fill
 from tests.conftest import Clock, Holder, Servers, Sqlite, call, damage
 from tests.sqlite.test_upgrade import NEWEST, RELEASED, at
+from tests.warm import cold
 
 pytestmark = pytest.mark.anyio
 
@@ -26,12 +29,25 @@ def test_doctor_as_json(terminal: Terminal, sqlite: Sqlite) -> None:
     sound = terminal("doctor", "--json").json
     assert (sound["problems"], sound["report"]["memories"]) == ([], "1")
     assert "clock" not in sound["report"]
+    assert (sound["figures"]["memories"], sound["figures"]["waiting"], sound["figures"]["problems"]) == (
+        1,
+        0,
+        0,
+    )
     sqlite(terminal.servers.db, "INSERT INTO server_days VALUES (90000)")
     assert "The last server ran on 2216-05-31" in terminal("doctor", "--json").json["report"]["clock"]
     sqlite(terminal.servers.db, "DROP TRIGGER memories_inserted")
-    assert terminal("doctor", "--json", code=1).json["problems"] == [
-        "trigger memories_inserted on memories is missing"
-    ]
+    broken = terminal("doctor", "--json", code=1).json
+    assert broken["problems"] == ["trigger memories_inserted on memories is missing"]
+    assert broken["findings"] == [{"code": "damage", "text": broken["problems"][0]}]
+
+
+def test_the_version_is_json_too_and_json_may_stand_before_a_command(terminal: Terminal) -> None:
+    assert json.loads(subprocess.check_output([*cold("version", "--json")], text=True)) == {
+        "version": __version__
+    }
+    assert json.loads(subprocess.check_output([*cold("-V", "--json")], text=True)) == {"version": __version__}
+    assert terminal("--json", "where").json == {"database": str(terminal.servers.db)}
 
 
 def test_sql_that_is_not_ours_is_refused_by_each_command_and_removed_by_one(

@@ -160,7 +160,9 @@ def test_the_page_says_what_each_answer_has() -> None:
     [
         (["show", "99"], 1, "No memory 99. `memory-server list` and `memory-server search` show the ids."),
         (["list", "--limit", "0"], 2, "--limit: '0' is not a number from 1 to 10,000."),
-        (["serve"], 2, "unknown flag --json. Did you mean `--session`?"),
+        (["serve"], 2, "This command prints no JSON."),
+        (["help"], 2, "Help is text: leave out --json."),
+        (["list", "-h"], 2, "Help is text: leave out --json."),
         (["serch"], 2, "unknown command 'serch'. Did you mean `search`?"),
         (
             ["rules", "off", "x"],
