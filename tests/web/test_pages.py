@@ -1,6 +1,7 @@
 """Each page, as a person sees it: in both languages, wide and narrow, light and dark, and by keyboard."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -82,6 +83,17 @@ def test_the_list_follows_what_is_typed_and_shows_why(seen: View) -> None:
         page.wait_for_selector(".none, .hit .of-turn")
         assert page.locator(".hit .of-decision").count() == 0
         assert page.locator(".filters[open]").count() == 1
+
+
+def test_what_others_write_while_one_searches_does_not_hold_the_list_back(seen: View) -> None:
+    with seen.page("/?q=灯塔", alone=True) as page:
+        held: list[Any] = []
+        page.route("**/?q=harbour*", lambda route: held.append(route))
+        with page.expect_request("**/?q=harbour*"):
+            page.fill("#q", "harbour")
+        page.evaluate("(async () => { stamp = 'of another file'; await look(); })()")
+        held[0].continue_()
+        expect(page.locator(".hit >> nth=0")).to_contain_text("harbour")
 
 
 def test_found_words_are_marked_in_both_scripts(seen: View) -> None:

@@ -73,7 +73,8 @@ const look = async () => {
     const answer = await fetch(`${root}/stamp`);
     const now = answer.ok ? await answer.text() : stamp;
     if (now === stamp) return;
-    const found = await page();
+    const address = location.href, found = await page();
+    if (location.href !== address || document.querySelector(".htmx-request")) return; // the reader looks for something else by now
     stamp = now;
     if (!found || plain(core(found)) === (shown ?? "")) return;
     shown = plain(core(found));
