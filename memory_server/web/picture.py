@@ -19,6 +19,9 @@ MARGIN = 3.0
 RADIUS, APART, SMALLEST = 4.2, 11.5, 96
 """Pixels: of a point, between two points of a project, and of a project with few."""
 
+FEW, LARGEST = 600, 2.0
+"""Memories below which points by project are larger, and how many times at most: few fill the page too."""
+
 TURN = pi * (3 - sqrt(5))
 """The angle between two points of a spiral that fills a disc evenly."""
 
@@ -36,12 +39,16 @@ Point = tuple[float, float, Memory]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Points from the top left; the project that they are of; the size in pixels, 0: the page's; and days below."""
+    """Points from the top left; the project that they are of; the size in pixels, 0: the page's; and days below.
+
+    `radius` is that of a point in pixels.
+    """
 
     points: list[Point]
     project: str = ""
     size: int = 0
     days: tuple[str, ...] = ()
+    radius: float = RADIUS
 
 
 def by_project(memories: Sequence[Memory]) -> list[Picture]:
@@ -49,17 +56,19 @@ def by_project(memories: Sequence[Memory]) -> list[Picture]:
     groups: dict[str, list[Memory]] = defaultdict(list)
     for memory in memories:
         groups[memory.project or ""].append(memory)
-    return [_disc(*group) for group in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))]
+    scale = min(LARGEST, max(1.0, sqrt(FEW / max(1, len(memories)))))
+    by_size = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
+    return [_disc(project, members, scale) for project, members in by_size]
 
 
-def _disc(project: str, memories: Sequence[Memory]) -> Picture:
-    step = APART * 0.575
-    size = max(SMALLEST, round(2 * (step * sqrt(len(memories)) + 2 * RADIUS)))
+def _disc(project: str, memories: Sequence[Memory], scale: float) -> Picture:
+    step = APART * 0.575 * scale
+    size = max(SMALLEST, round(2 * (step * sqrt(len(memories)) + 2 * RADIUS * scale)))
     points: list[Point] = []
     for number, memory in enumerate(memories):
         far = 100 * step * sqrt(number + 0.5) / size
         points.append((50 + far * cos(number * TURN), 50 + far * sin(number * TURN), memory))
-    return Picture(points, project, size)
+    return Picture(points, project, size, radius=RADIUS * scale)
 
 
 def by_meaning(memories: Sequence[Memory], vectors: Mapping[MemoryId, Vector]) -> Picture:

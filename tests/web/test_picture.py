@@ -34,8 +34,12 @@ def test_projects_are_discs_in_which_no_point_covers_another() -> None:
     pictures = by_project([*memories(300, "quay"), *memories(900, "mill"), *memories(3, "")])
     assert [picture.project for picture in pictures] == ["mill", "quay", ""]
     assert sum(len(picture.points) for picture in pictures) == 1203
-    assert all(inside(picture) and nearest(picture) > 2 * RADIUS for picture in pictures)
+    assert all(inside(picture) and nearest(picture) > 2 * picture.radius for picture in pictures)
     assert pictures[-1].size == SMALLEST
+    (few,) = by_project(memories(100))
+    assert few.radius > RADIUS
+    assert inside(few)
+    assert nearest(few) > 2 * few.radius
 
 
 def test_two_groups_of_meaning_lie_apart() -> None:

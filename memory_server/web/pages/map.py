@@ -26,5 +26,5 @@ def show(desk: Desk, visit: Visit) -> Response:
             pictures = picture.by_project(whole.memories)
     return desk.render(
         visit, "map", pictures=pictures, shown=sum(len(drawn.points) for drawn in pictures), total=whole.total, by=by,
-        ways=WAYS, types=MemoryType, radius=picture.RADIUS,
+        ways=WAYS, types=MemoryType, usual=picture.RADIUS,
     )  # fmt: skip
