@@ -304,7 +304,7 @@ LINES = {
     for answer in (
         Answer(
             Memory,
-            "id type project tags importance content occurred_at created_at created_by superseded_by",
+            "id type project tags importance content occurred_at created_at created_by superseded_by origin",
         ),
         Answer(ChangedGround, "memory remark renewed?"),
         Answer(
@@ -315,19 +315,19 @@ LINES = {
             made("why", _reasons),
             "linked",
         ),
-        Answer(recall.Found, "ref kind", field("score", rounded), "why"),
+        Answer(recall.Found, "ref kind", field("score", rounded), "why origin"),
         Answer(Waiting, field("handle", str), "kind text origin at session place"),
-        Answer(Change, "at by action kind handle text place", field("id", str)),
+        Answer(Change, "at by action kind handle text place origin", field("id", str)),
         Answer(
             Fact,
-            "key scope=home.scope owner=home.owner value tags version updated_at updated_by expires_at",
+            "key scope=home.scope owner=home.owner value tags version updated_at updated_by expires_at origin",
         ),
         Answer(FactChange, "version action value at=changed_at by=changed_by"),
         Answer(
             NamedEdge,
             "edge.source edge.relation edge.target edge.strength since=edge.valid_from other=other_text",
         ),
-        Answer(StatedTrigger, "memory.name memory.prompt memory.trigger state", _STATED),
+        Answer(StatedTrigger, "memory.name memory.prompt memory.trigger state", _STATED, "memory.origin"),
         Answer(LostRows, "table ids certain"),
         Answer(
             ListedRule,
@@ -341,9 +341,9 @@ LINES = {
         Answer(StatedToken, _TOKEN, "token.created_at token.expires_at token.last_used"),
         Answer(ShownMemory, _KIND, _WHOLE, "earlier history edges"),
         Answer(ShownFact, _KIND, "fact history"),
-        Answer(Turn, _KIND, "id summary message project session occurred_at created_by file?"),
+        Answer(Turn, _KIND, "id summary message project session occurred_at created_by file? origin"),
         Answer(ShownTrigger, _KIND, "trigger history wakes"),
-        Answer(ShortTermMemory, _KIND, "id text score said_at"),
+        Answer(ShortTermMemory, _KIND, "id text score said_at origin"),
     )
 }
 """The fields of each kind of thing. Of a Hit, `score` is the probability that the memory answers, 0 to 1, and `shown`

@@ -13,6 +13,7 @@ from memory_server.cli.opened import opened
 from memory_server.cli.program import verb
 from memory_server.cli.refusals import failure, refused
 from memory_server.cli.terminal import bracketed, is_chinese, translated
+from memory_server.domain.outside import counted
 from memory_server.errors import Problem
 from memory_server.front import running
 from memory_server.hook import journal
@@ -26,7 +27,7 @@ SILENT = "the hook before a prompt says nothing"
 """What that means for hooks."""
 
 _FIXED = "fixed"
-_AS_IT_IS = ("project", "tools", "embedder", "re-ranker")
+_AS_IT_IS = ("project", "tools", "embedder", "re-ranker", "to confirm")
 """Lines that hold names alone."""
 
 _FILES = ("copies", "rescued")
@@ -90,6 +91,7 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
     health, backups = services.health.check(), services.daily_backups
     coverage, hooks, clients = health.coverage, journal.read(settings.db), status.statuses()
     written = sorted({str(Path(file).parent) for file in services.corrections.files()})
+    waiting = counted(item.origin for item in services.trust.waiting())
     unordered = services.reranking.check() if services.reranking.is_on else None
     late = backups.problem() if backups else None
     findings = (
@@ -140,6 +142,7 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
         "clients": "; ".join(map(str, clients)) or "none found",
         "hooks": _hooks(hooks),
         **({"write-back": ", ".join(written)} if written else {}),
+        **({"to confirm": f"{waiting}; memory-server review"} if waiting else {}),
         "engine": _engine(settings),
         "deleted": _TO_ERASE if health.to_erase else "all overwritten",
         **({"clock": health.clock} if health.clock else {}),

@@ -26,7 +26,7 @@ COLUMNS: Columns[Change] = (
     Column("by", lambda change: translated("hand") if change.by is None else change.by, "green"),
     Column("did", lambda change: translated(change.action.value)),
     Column("id", lambda change: change.handle, "cyan"),
-    Column("text", lambda change: _text(change), fills=True),
+    Column("text", lambda change: output.with_origin(change.origin, _text(change)), fills=True),
 )
 
 

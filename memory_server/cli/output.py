@@ -190,7 +190,7 @@ def moment(stored: str | None) -> str:
 
 def with_origin(origin: str, text: str) -> str:
     """Return a text as a list shows it: behind its origin where it waits to be confirmed."""
-    return f"[{origin}] {text}" if trust.waits(origin) else text
+    return trust.before(origin, text)
 
 
 def shown_value(value: Any) -> str:

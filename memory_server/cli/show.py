@@ -27,7 +27,6 @@ from memory_server.domain.handles import Handle
 from memory_server.domain.memory import Memory, MemoryId
 from memory_server.domain.moment import timestamp
 from memory_server.domain.short_term import ShortTermId, ShortTermMemory
-from memory_server.domain.trust import UNKNOWN
 from memory_server.domain.turn import Turn
 from memory_server.errors import Mend, NotFound
 from memory_server.settings import Settings
@@ -241,7 +240,7 @@ def _signed(at: str, who: str) -> str:
 
 
 def _origin(origin: str) -> tuple[str, str | None]:
-    return "origin", None if origin == UNKNOWN else origin
+    return "origin", origin
 
 
 def _found_times(memory: Memory) -> str | None:

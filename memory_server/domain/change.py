@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from memory_server.domain import trust
+
 
 class Kind(StrEnum):
     """Kinds of things that change. The first four lie in the trash when they are deleted.
@@ -91,7 +93,7 @@ class Change:
 
     `name` is what it is called where that is no number: the key of a fact, the name of a long-term memory. `place` is
     its project, or its conversation; None where it has none. `scope` is that of a fact. `by` None means by hand, an
-    empty text that it is not known.
+    empty text that it is not known. `origin` is who said the text first.
     """
 
     at: str
@@ -104,6 +106,7 @@ class Change:
     name: str | None = None
     place: str | None = None
     scope: str | None = None
+    origin: str = trust.UNKNOWN
 
     @property
     def handle(self) -> str:

@@ -129,6 +129,7 @@ class Passage:
     row: int
     type: None = None
     superseded_by: None = None
+    origin: str = trust.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,23 @@
 """A text from outside that waits until a person confirms it."""
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memory_server.domain.change import Kind
 from memory_server.domain.fact import Scope
 from memory_server.domain.handles import Handle
+
+SOURCES = 3
+"""Origins that are named with their number; the others are counted together."""
+
+
+def counted(origins: Iterable[str]) -> str:
+    """Count what waits by its origin: `3 from web evil.example, 1 from mcp:wiki`; '' where nothing does."""
+    by_number = Counter(origins).most_common()
+    counts = [f"{number} from {origin}" for origin, number in by_number[:SOURCES]]
+    further = sum(number for _, number in by_number[SOURCES:])
+    return ", ".join([*counts, *([f"{further} from others"] if further else [])])
 
 
 @dataclass(frozen=True, slots=True)

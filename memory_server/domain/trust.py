@@ -143,6 +143,11 @@ def mark(origin: str) -> str:
     return f" · from {origin}" if waits(origin) else ""
 
 
+def before(origin: str, text: str) -> str:
+    """Return a text behind its origin, where it waits to be confirmed: `[web evil.example] …`."""
+    return f"[{origin}] {text}" if waits(origin) else text
+
+
 def marked(line: str) -> str | None:
     """Return the origin from outside with which a line of ours is marked: by `mark`, or before it, as on a terminal."""
     origin = _MARKED.search(line)

@@ -9,6 +9,7 @@ from memory_server.hook.settings import HookSettings
 from memory_server.language.tokens import estimate
 from memory_server.services.injections import InjectionService
 from memory_server.services.resume import ResumeService, Wording
+from memory_server.services.trusting import TrustService
 from memory_server.storage.database import Database
 
 if TYPE_CHECKING:  # only an engine has it
@@ -19,6 +20,12 @@ LONGEST = 2000
 
 OF_A_SUBAGENT = 600
 """The same for a subagent: it has one task and a short life."""
+
+WAITING = "\nWaits until the user confirms it: {} (`memory-server review`)."
+"""The line about texts from outside, the last one."""
+
+OF_WAITING = 60
+"""Tokens of that line."""
 
 WORDING = Wording("`recall`", lambda _: 0.0)
 
@@ -39,17 +46,21 @@ def start(
     settings: HookSettings,
     waking: "WakingService | None" = None,
 ) -> str:
-    """Brief the model on what is known of the project and on reminders that are due; say nothing where nothing is."""
+    """Brief the model on what is known of the project, on reminders that are due and on what waits to be confirmed.
+
+    Say nothing where nothing is.
+    """
     is_subagent, injections = event.name is Name.SUBAGENT, InjectionService(database)
     if event.session and event.source not in AGAIN and injections.was_briefed(event.session):
         return ""
     reminders = None if waking is None or is_subagent else waking.reminders(not settings.read_only)
     resumed = ResumeService(database, settings.learns, reminders).resume(
-        framing.room(OF_A_SUBAGENT if is_subagent else LONGEST), frozenset(), WORDING, caller
+        framing.room(OF_A_SUBAGENT if is_subagent else LONGEST - OF_WAITING), frozenset(), WORDING, caller
     )
-    if not resumed.briefing.said:
+    waiting = "" if is_subagent else TrustService(database).lately(caller)
+    if not resumed.briefing.said and not waiting:
         return ""
-    text = framing.briefing(resumed.briefing.text)
+    text = framing.briefing(resumed.briefing.text + (WAITING.format(waiting) if waiting else ""))
     if not settings.read_only and event.session:
         emptied = event.source in EMPTIED
         injections.record_briefing(event.session, Name.START, resumed.briefing, estimate(text), emptied)

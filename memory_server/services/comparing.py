@@ -131,13 +131,15 @@ def _passages(tx: Tx, kind: Embedded, filter: TextFilter, fresh: Fresh, texts: P
 
 def _facts(tx: Tx, ids: Sequence[int]) -> list[Passage]:
     return [
-        Passage(f"f {fact.key}", fact_text.of(fact.key, fact.value), fact.id) for fact in tx.facts.select(ids)
+        Passage(f"f {fact.key}", fact_text.of(fact.key, fact.value), fact.id, origin=fact.origin)
+        for fact in tx.facts.select(ids)
     ]
 
 
 def _turns(tx: Tx, ids: Sequence[int]) -> list[Passage]:
     return [
-        Passage(f"t{turn.id}", turn.summary.strip() or turn.message, turn.id) for turn in tx.turns.select(ids)
+        Passage(f"t{turn.id}", turn.summary.strip() or turn.message, turn.id, origin=turn.origin)
+        for turn in tx.turns.select(ids)
     ]
 
 

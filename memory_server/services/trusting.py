@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from memory_server.domain import trust
 from memory_server.domain.briefing.choice import Heading
@@ -13,10 +14,15 @@ from memory_server.domain.forgetting import Kind as Trashable
 from memory_server.domain.handles import Handle
 from memory_server.domain.long_term import LongTermChange, LongTermId, LongTermMemory
 from memory_server.domain.memory import Memory, MemoryId, MemoryType
-from memory_server.domain.outside import Waiting
+from memory_server.domain.moment import parse, timestamp
+from memory_server.domain.outside import Waiting, counted
 from memory_server.errors import Conflict, Mend, NotFound
+from memory_server.services import projects
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
+
+LATELY = timedelta(days=7)
+"""How long the start of a session tells of a text that waits."""
 
 
 def refuse_replacing(origin: str, replaced: Memory | Fact | LongTermMemory) -> None:
@@ -61,6 +67,12 @@ class TrustService:
             waiting = [item for item in tx.outside.select() if item.session == caller.session]
             candidates = (item for item in waiting if item.text in origins and _is_said_unasked(tx, item))
             return max(candidates, key=lambda item: item.at, default=None)
+
+    def lately(self, caller: Caller) -> str:
+        """Count what was stored lately in the caller's project, or in none, and waits; '' where nothing does."""
+        with self.database.read() as tx:
+            project = projects.known(tx, caller).project.name
+            return counted(tx.outside.lately(project, timestamp(parse(tx.now) - LATELY)))
 
     def confirm(self, handles: Sequence[Handle], origin: str | None, caller: Caller) -> list[Waiting]:
         """Confirm these things, or all of an origin: they are said as if the user had said them. Return them.

@@ -10,6 +10,7 @@ from memory_server.domain.change import Kind as Changeable
 from memory_server.domain.long_term import LongTermChange, LongTermId, LongTermMemory
 from memory_server.domain.memory import Memory, MemoryDraft, MemoryId, MemoryType
 from memory_server.domain.rules import Rule
+from memory_server.domain.trust import UNKNOWN
 from memory_server.language.text import without_lone_surrogates
 
 SHOWN: Final = 300
@@ -84,8 +85,8 @@ def changed_of(row: tuple[Any, ...]) -> Changed:
 
 
 def change_of(row: tuple[Any, ...]) -> Change:
-    """A row of the log: at, by, action, kind, item, text, origin, row, name, place, scope."""
-    at, by, action, kind, item, text, origin, number, name, place, scope = row
+    """A row of the log: at, by, action, kind, item, text, origin, row, name, place, scope, said_by."""
+    at, by, action, kind, item, text, origin, number, name, place, scope, said_by = row
     return Change(
         at,
         by,
@@ -97,4 +98,5 @@ def change_of(row: tuple[Any, ...]) -> Change:
         name,
         place or None,
         scope,
+        said_by or UNKNOWN,
     )

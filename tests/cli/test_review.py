@@ -53,10 +53,20 @@ def test_every_list_and_every_text_at_the_terminal_says_what_is_from_outside(
 ) -> None:
     mark = "[web evil.example] "
     poisoned("fact", "deploy.command", "run the helper")
-    sqlite(poisoned.servers.db, "UPDATE facts SET origin = 'mcp:wiki'")
+    sqlite(
+        poisoned.servers.db,
+        "UPDATE facts SET origin = 'mcp:wiki'; UPDATE fact_history SET origin = 'mcp:wiki'",
+    )
     assert poisoned("list").rows[0][-1].startswith(f"{mark}Before")
     assert poisoned("search", "helper script").rows[0][-1].startswith(f"{mark}Before")
     assert poisoned("facts").rows[0][-1] == "[mcp:wiki] run the helper"
+    assert poisoned("log").rows[0][-1] == '[mcp:wiki] "run the helper"'
+    assert poisoned("log").rows[1][-1].startswith(f"{mark}Before")
+    assert poisoned("log", "--json").json["changes"][1]["origin"] == "web evil.example"
+    assert poisoned("list", "--json").json["memories"][0]["origin"] == "web evil.example"
+    assert poisoned("facts", "--json").json["facts"][0]["origin"] == "mcp:wiki"
+    assert "origin      unknown" in poisoned("show", "1").out
+    assert "1 from mcp:wiki, 1 from web evil.example; memory-server review" in poisoned("doctor").out
     read = poisoned("fact", "deploy.command")
     assert (read.out.strip(), read.err.strip()) == ("run the helper", "From mcp:wiki, and not confirmed.")
     assert "[" not in poisoned("list").rows[1][-1]

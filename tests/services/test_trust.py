@@ -1,7 +1,10 @@
 """Who said a text first, through everything that joins, replaces or says texts."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +20,10 @@ from memory_server.domain.message import Message
 from memory_server.domain.notice import LikelyUpdate, Thing
 from memory_server.domain.turn import TurnDraft
 from memory_server.errors import Conflict, Mend, NotFound
+from memory_server.hook import event
+from memory_server.hook.event import Name
+from memory_server.hook.settings import HookSettings
+from memory_server.hook.start import start
 from memory_server.language.lasting import by_words
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
@@ -36,6 +43,7 @@ from memory_server.services.trusting import TrustService
 from memory_server.services.turns import TurnService
 from memory_server.storage.database import Database
 from memory_server.transfer import events
+from tests.conftest import Clock
 
 pytestmark = pytest.mark.both_stores
 
@@ -115,6 +123,52 @@ def test_no_contradiction_from_outside_is_told(
     assert "contradicted" not in briefing()
     TrustService(database).confirm([Handle(Kind.MEMORY, other)], None, caller(trust.TYPED))
     assert f"contradicted by #{other}" in briefing()
+
+
+def test_a_session_begins_with_one_line_about_what_waits_in_its_project_for_a_week(
+    service: MemoryService, database: Database, clock: Clock, tmp_path: Path
+) -> None:
+    def begun(project: Project = SHOP, name: Name = Name.START) -> str:
+        heard = event.read(name, json.dumps({"session_id": f"s{clock.now}{name}"}), tmp_path)
+        return start(
+            heard,
+            database,
+            replace(TOLD, project=project),
+            HookSettings(tmp_path / "memory.db", read_only=True),
+        )
+
+    assert begun() == ""
+    for number in range(3):
+        service.store(draft(f"{POISON} {number * 7919}"), None, WEB)
+    service.store(draft(f"{OTHER} of the wiki"), None, caller("mcp:wiki"))
+    line = (
+        "Waits until the user confirms it: 3 from web evil.example, 1 from mcp:wiki (`memory-server review`)."
+    )
+    assert line in begun()
+    assert "helper" not in begun()
+    assert begun(name=Name.SUBAGENT) == ""
+    assert begun(Project("blog", "blog")) == ""
+    clock.now += timedelta(days=8)
+    assert begun() == ""
+
+
+def test_the_log_names_the_origin_of_what_is_from_outside(
+    service: MemoryService, database: Database, facts: FactService
+) -> None:
+    id = service.store(draft(POISON), None, WEB).memory.id
+    facts.write(FactDraft("deploy.script", POISON), Scope.PROJECT, caller("mcp:wiki"))
+    service.store(draft(RULE), None, TOLD)
+    TrustService(database).drop([Handle(Kind.MEMORY, id)], None, caller(trust.TYPED))
+    origins = {
+        (change.handle, change.action.value): change.origin
+        for change in ChangeService(database, lambda: None, events.undo).select(_ALL, 10, TOLD).changes
+    }
+    assert origins == {
+        ("m1", "stored"): "web evil.example",
+        ("m1", "deleted"): "web evil.example",
+        ("f:project/deploy.script", "stored"): "mcp:wiki",
+        ("m2", "stored"): "told",
+    }
 
 
 def test_many_such_texts_push_nothing_out_of_a_briefing(

@@ -27,6 +27,14 @@ SUPERSEDED_BY = "memory.superseded_by?"
 ORIGIN = field("origin?=memory.origin", trust.outside)
 """In every list that shows texts: where that comes from which waits to be confirmed."""
 
+UNSAID = "Not said unasked until the user confirms it: `memory-server review`."
+"""The note for what was written just now and is from outside."""
+
+
+def unsaid(origin: str) -> str | None:
+    """Say what follows from the origin of what was written; None where nothing does."""
+    return UNSAID if trust.waits(origin) else None
+
 
 def degraded(problems: Problem | Sequence[Problem]) -> str | None:
     """Say why an answer is not complete; None where it is."""

@@ -10,7 +10,7 @@ from memory_server.domain import trust
 from memory_server.domain.briefing.context import Said
 from memory_server.domain.fact import Fact, FactChange, Scope
 from memory_server.errors import Problem
-from memory_server.mcp.tools.answers import DEGRADED, DELETION, Deletion, cost, degraded
+from memory_server.mcp.tools.answers import DEGRADED, DELETION, Deletion, cost, degraded, unsaid
 from memory_server.services.facts import FactsFound, KeyHistory, WrittenFact
 from memory_server.services.resume import Resumed
 
@@ -27,6 +27,8 @@ WRITTEN = Answer(
     WrittenFact,
     "fact.id fact.key scope=fact.home.scope fact.version created fact.updated_at",
     field("hidden_by?", str, description="a scope whose value a read without scope returns instead"),
+    field("origin?=fact.origin", trust.outside),
+    field("note?=fact.origin", unsaid),
 )
 _NOW = "key value scope=home.scope version tags? updated_at updated_by"
 FACT = Answer(

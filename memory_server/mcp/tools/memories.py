@@ -16,6 +16,7 @@ from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
 from memory_server.mcp.tools.answers import (
     DEGRADED,
     DELETION,
+    ORIGIN,
     SUPERSEDED_BY,
     Deletion,
     cut,
@@ -128,6 +129,7 @@ SIMILAR = Answer(
     field("differs", usual=""),
     field("part", usual=""),
     SUPERSEDED_BY,
+    ORIGIN,
 )
 REASONS = Answer(
     Reasons,

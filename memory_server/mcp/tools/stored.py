@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from memory_server.answers.answer import Answer, field
+from memory_server.domain import trust
 from memory_server.domain.memory import MemoryId, Similar, Stored
 from memory_server.language.tokens import beginning, weigh_json
-from memory_server.mcp.tools.answers import cost, cut
+from memory_server.mcp.tools.answers import cost, cut, unsaid
 
 ROOM = 72.0
 """Tokens of an answer by the estimate; the real count is at most 80."""
@@ -33,6 +34,7 @@ class ShownSimilar:
     differs: str
     part: str
     superseded_by: MemoryId | None
+    origin: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,12 @@ class StoredAll:
 
 
 SHOWN_SIMILAR = Answer(
-    ShownSimilar, "id content?", field("differs", usual=""), field("part", usual=""), "superseded_by?"
+    ShownSimilar,
+    "id content?",
+    field("differs", usual=""),
+    field("part", usual=""),
+    "superseded_by?",
+    field("origin?", trust.outside),
 )
 _FRAME = (
     "first.memory.id first.memory.type first.memory.importance first.memory.project",
@@ -60,6 +67,8 @@ STORED_ALL = Answer(
     field("more", usual=0),
     "maybe_supersedes?=first.maybe_supersedes",
     field("others?=further", OTHER),
+    field("origin?=first.memory.origin", trust.outside),
+    field("note?=first.memory.origin", unsaid),
 )
 
 
@@ -87,7 +96,8 @@ def shown(stored: Sequence[Stored]) -> StoredAll:
 
 def _entry(similar: Similar) -> ShownSimilar:
     memory = similar.memory
-    return ShownSimilar(memory.id, None, cut(similar.differs, DIFFERENCE), similar.part, memory.superseded_by)
+    differs = cut(similar.differs, DIFFERENCE)
+    return ShownSimilar(memory.id, None, differs, similar.part, memory.superseded_by, memory.origin)
 
 
 def _with_texts(order: Sequence[Similar], entries: list[ShownSimilar], room: float) -> list[ShownSimilar]:

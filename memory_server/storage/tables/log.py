@@ -9,9 +9,22 @@ from memory_server.storage.history import SHOWN, change_of
 from memory_server.storage.statements import Statements
 from memory_server.storage.tables.turns import STORED
 
-_TOLD: Final = ("at", "by", "action", "kind", "item", "text", "origin", "row", "name", "place", "scope")
+_TOLD: Final = (
+    "at",
+    "by",
+    "action",
+    "kind",
+    "item",
+    "text",
+    "origin",
+    "row",
+    "name",
+    "place",
+    "scope",
+    "said_by",
+)
 """Moment, author, action, kind, id and text of what was changed; origin of the change and row in that origin, where it
-can be undone; name, project or conversation, and scope of a fact."""
+can be undone; name, project or conversation, and scope of a fact; who said the text first."""
 
 _ORDER: Final = "at COLLATE BINARY DESC, number DESC, ifnull(row, item) DESC"
 
@@ -34,6 +47,10 @@ _DELETED: Final = """
                 parts ->> '$.short_term_memories[0].text', parts ->> '$.long_term_memories[0].prompt', ''
             ) AS text,
             coalesce(
+                parts ->> '$.memories[0].origin', parts ->> '$.turns[0].origin',
+                parts ->> '$.short_term_memories[0].origin', parts ->> '$.long_term_memories[0].origin'
+            ) AS said_by,
+            coalesce(
                 conversation, parts ->> '$.memories[0].project', parts ->> '$.turns[0].project'
             ) AS place,
             coalesce(
@@ -51,7 +68,7 @@ _DELETED: Final = """
 
 _CHANGES_OF_DELETED: Final = f"""
     (
-        SELECT kind, item_id, name, text, place, c.value AS change, c.value ->> '$.draft' AS draft
+        SELECT kind, item_id, name, text, place, said_by, c.value AS change, c.value ->> '$.draft' AS draft
         FROM {_DELETED}
         CROSS JOIN json_each(changes) AS c
     ) AS changed
@@ -59,7 +76,7 @@ _CHANGES_OF_DELETED: Final = f"""
 
 _FACT_STEPS: Final = """
     (
-        SELECT id, fact_id, scope, owner, key, action, value, changed_at, changed_by, (
+        SELECT id, fact_id, scope, owner, key, action, value, changed_at, changed_by, origin, (
             SELECT p.action
             FROM fact_history AS p
             WHERE p.scope = h.scope AND p.owner = h.owner AND p.key = h.key AND p.id < h.id
@@ -104,7 +121,8 @@ _CHANGED_IN_EVENT: Final = """
             coalesce(m.content, t.summary, l.prompt, f.value, '') AS text,
             CASE WHEN s.kind = 'fact' AND f.id IS NULL THEN 'deleted' ELSE 'edited' END AS action,
             coalesce(l.name, json_extract(s.before, '$.key')) AS name, json_extract(s.before, '$.scope') AS scope,
-            coalesce(m.project, t.project, c.name, f.owner) AS place
+            coalesce(m.project, t.project, c.name, f.owner) AS place,
+            coalesce(m.origin, t.origin, l.origin, f.origin) AS said_by
         FROM event_steps AS s
         JOIN events AS e ON e.id = s.event_id
         LEFT JOIN memories AS m
@@ -125,7 +143,8 @@ _EDGES_OF_EVENT: Final = """
             e.happened_at, e.happened_by, source.id, source.project,
             CASE s.did WHEN 'added' THEN 'connected' ELSE 'disconnected' END AS action,
             coalesce(n.relation, json_extract(s.before, '$.relation'), 'related_to')
-                || ' m' || target.id || ': ' || target.content AS text
+                || ' m' || target.id || ': ' || target.content AS text,
+            target.origin AS said_by
         FROM event_steps AS s
         JOIN events AS e ON e.id = s.event_id
         LEFT JOIN edges AS n ON s.did = 'added' AND n.id = s.item_id
@@ -141,7 +160,7 @@ _EDGES: Final = """
     (
         SELECT
             e.id, {at} AS at, {by} AS by, source.id AS source, source.project,
-            e.relation || ' m' || target.id || ': ' || target.content AS text
+            e.relation || ' m' || target.id || ': ' || target.content AS text, target.origin AS said_by
         FROM (SELECT * FROM edges ORDER BY id DESC LIMIT 100) AS e
         JOIN memories AS source ON source.id = e.source_id
         JOIN memories AS target ON target.id = e.target_id
@@ -163,45 +182,45 @@ _BRANCHES: Final = (
     # What is there: a row each.
     _branch(
         0, "memories", at="created_at", by="created_by", action="'stored'", kind="'memory'", item="id",
-        text="content", place="project",
+        text="content", place="project", said_by="origin",
     ),
     _branch(
         1, f"turns WHERE {STORED}", at="created_at", by="created_by", action="'stored'", kind="'turn'", item="id",
-        text="summary", place="project",
+        text="summary", place="project", said_by="origin",
     ),
     _branch(
         2, "long_term_memories AS l JOIN conversations AS c ON c.id = l.conversation_id", at="l.created_at",
         by="l.created_by", action="'stored'", kind="'long_term'", item="l.id", text="l.prompt", name="l.name",
-        place="c.name",
+        place="c.name", said_by="l.origin",
     ),
     # What was changed.
     _branch(
         3, "changes AS c JOIN memories AS m ON m.id = c.memory_id", at="c.changed_at", by="c.changed_by",
         action="c.action", kind="'memory'", item="m.id", text="ifnull(json_extract(c.draft, '$.content'), m.content)",
-        origin="'c'", row="c.id", place="m.project",
+        origin="'c'", row="c.id", place="m.project", said_by="m.origin",
     ),
     _branch(
         4,
         "changes AS c JOIN long_term_memories AS l ON l.id = c.long_term_id "
         "JOIN conversations AS v ON v.id = l.conversation_id",
         at="c.changed_at", by="c.changed_by", action="c.action", kind="'long_term'", item="l.id", text="l.prompt",
-        origin="'c'", row="c.id", name="l.name", place="v.name",
+        origin="'c'", row="c.id", name="l.name", place="v.name", said_by="l.origin",
     ),
     # What was deleted: that it was, that it was stored before, and its changes, which come back with it.
     _branch(
         5, _DELETED, at="deleted_at", by="deleted_by", action="'deleted'", kind="kind", item="item_id", text="text",
-        origin="'d'", row="id", name="name", place="place",
+        origin="'d'", row="id", name="name", place="place", said_by="said_by",
     ),
     _branch(
         0, f"{_DELETED} WHERE stored ->> '$.created_at' IS NOT NULL", at="stored ->> '$.created_at'",
         by="stored ->> '$.created_by'", action="'stored'", kind="kind", item="item_id", text="text", name="name",
-        place="place",
+        place="place", said_by="said_by",
     ),
     _branch(
         4, _CHANGES_OF_DELETED, at="change ->> '$.changed_at'", by="change ->> '$.changed_by'",
         action="change ->> '$.action'", kind="kind", item="item_id",
         text="ifnull(json_extract(draft, '$.content'), text)", origin="'c'",
-        row="CAST(change ->> '$.id' AS bigint)", name="name", place="place",
+        row="CAST(change ->> '$.id' AS bigint)", name="name", place="place", said_by="said_by",
     ),
     # What happened to facts. An expiry blanks the values before it, so nothing brings them back.
     _branch(
@@ -209,7 +228,7 @@ _BRANCHES: Final = (
         action="CASE WHEN action <> 'written' THEN action WHEN before = 'written' THEN 'edited' ELSE 'stored' END",
         kind="'fact'", item="fact_id", text="value",
         origin="CASE WHEN (action = 'deleted' OR before = 'written') AND NOT blanked THEN 'h' END", row="id",
-        name="key", place="owner", scope="scope",
+        name="key", place="owner", scope="scope", said_by="origin",
     ),
     # What was done to many things at once.
     _branch(
@@ -220,22 +239,22 @@ _BRANCHES: Final = (
     # What was connected and ended by itself.
     _branch(
         10, _DISCONNECTED, at="at", by="by", action="'disconnected'", kind="'memory'", item="source", text="text",
-        origin="'x'", row="id", place="project",
+        origin="'x'", row="id", place="project", said_by="said_by",
     ),
     _branch(
         11, _CONNECTED, at="at", by="by", action="'connected'", kind="'memory'", item="source", text="text",
-        origin="'e'", row="id", place="project",
+        origin="'e'", row="id", place="project", said_by="said_by",
     ),
 )  # fmt: skip
 
 _BRANCHES_OF_EVENT: Final = (
     _branch(
         8, _CHANGED_IN_EVENT, at="happened_at", by="happened_by", action="action", kind="kind", item="item_id",
-        text="text", name="name", place="place", scope="scope",
+        text="text", name="name", place="place", scope="scope", said_by="said_by",
     ),
     _branch(
         9, _EDGES_OF_EVENT, at="happened_at", by="happened_by", action="action", kind="'memory'", item="id",
-        text="text", place="project",
+        text="text", place="project", said_by="said_by",
     ),
 )  # fmt: skip
 """What an event has changed and connected: told only with its other parts."""

@@ -37,10 +37,27 @@ _ROWS = f"""
     ORDER BY 4, 5 DESC
 """
 
+_NEWEST = 5000
+"""Rows of each table, the newest, that are looked at for what was written lately: no start of a session reads all."""
+
+_LATELY = " UNION ALL ".join(
+    f"""
+    SELECT origin
+    FROM {table}
+    WHERE id > (SELECT coalesce(max(id), 0) FROM {table}) - {_NEWEST} AND created_at >= :since
+        AND coalesce({project}, '') IN ('', :project) AND {_WAITS}
+    """
+    for table, project in (("memories", "project"), ("turns", "project"), ("facts", "owner"))
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Outside:
     tx: Statements
+
+    def lately(self, project: str, since: str) -> list[str]:
+        """Return the origin of each text that was stored since a moment, in a project or in none, and that waits."""
+        return [origin for (origin,) in self.tx.rows(_LATELY, {"project": project, "since": since})]
 
     def select(self) -> list[Waiting]:
         """Return all that waits, by its origin, the latest first."""

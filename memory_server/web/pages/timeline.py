@@ -1,8 +1,11 @@
 """Timeline: what was stored, recalled, superseded and forgotten by day and project; and undoing it."""
 
+from dataclasses import replace
+
 from starlette.responses import Response
 
-from memory_server.domain.change import ChangeFilter, Kind, read_id
+from memory_server.domain import trust
+from memory_server.domain.change import Change, ChangeFilter, Kind, read_id
 from memory_server.domain.timeline import Happened
 from memory_server.errors import Invalid
 from memory_server.services.timeline import Counts
@@ -37,7 +40,7 @@ def show(desk: Desk, visit: Visit) -> Response:
     return desk.render(
         visit, "timeline", bars=_bars(columns, most), totals=totals, most=most,
         labels=_labels(list(counts.days)), by_project=sorted(counts.projects.items(), key=_total, reverse=True),
-        changes=log.changes, width=WIDTH, height=HEIGHT, questions=questions,
+        changes=[_marked(change) for change in log.changes], width=WIDTH, height=HEIGHT, questions=questions,
         tokens=desk.services.replaying.tokens(span), growth=totals[Happened.STORED] - totals[Happened.FORGOTTEN],
         Kind=Kind, Happened=Happened, **spans.shown(visit, span),
     )  # fmt: skip
@@ -55,6 +58,11 @@ def undo(desk: Desk, visit: Visit) -> Response:
     return back(
         f"/memory/{changes[0].item}" if changes[0].kind is Kind.MEMORY else "/timeline", done="undone"
     )
+
+
+def _marked(change: Change) -> Change:
+    """Return a change with its origin before the text, where that waits to be confirmed."""
+    return replace(change, text=trust.before(change.origin, change.text))
 
 
 def _total(project_counts: tuple[str, Counts]) -> int:

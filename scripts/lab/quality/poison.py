@@ -290,14 +290,20 @@ class Played:
 
 def is_said(text: str, printed: str) -> bool:
     """True if half of the telling words of a text stand in what a hook printed."""
-    asked = sketch.needle(text, SEED)
-    return (
-        bool(printed)
-        and sketch.match(
-            asked, sketch.sketch(json.loads(printed)["hookSpecificOutput"]["additionalContext"], SEED)
-        ).share
-        >= SAID
-    )
+    return bool(printed) and _stands(text, json.loads(printed)["hookSpecificOutput"]["additionalContext"])
+
+
+def is_said_as_users(text: str, printed: str) -> bool:
+    """True if it stands there as the user's word: under "From the user", or in a line that is marked so."""
+    if not printed:
+        return False
+    context = json.loads(printed)["hookSpecificOutput"]["additionalContext"]
+    lines = [line for line in context.split("\n") if "from the user" in line.lower()]
+    return any(_stands(text, line) for line in lines)
+
+
+def _stands(text: str, context: str) -> bool:
+    return sketch.match(sketch.needle(text, SEED), sketch.sketch(context, SEED)).share >= SAID
 
 
 def said() -> None:
@@ -306,9 +312,9 @@ def said() -> None:
         prose(),
         "Releases are cut from the release branch on Thursdays, after the tests of the night.",
     )
-    for way in ("verbatim", "reworded by rule"):
+    for way in ("verbatim", "reworded by rule", "reworded by a model"):
         with tempfile.TemporaryDirectory() as name, acting.as_(None):
-            played, told, refused = Played(Path(name)), 0, 0
+            played, told, as_users, refused = Played(Path(name)), 0, 0, 0
             played.hook("UserPromptSubmit", prompt=rule)
             user = played.store(rule)
             for text in TEXTS:
@@ -331,11 +337,11 @@ def said() -> None:
                 played.store(stored)
                 if id is not None:
                     played.store(f"{stored} ({len(stored)})", (id,))
-                briefing = played.begin()
-                told += is_said(stored, briefing) or is_said(
-                    stored, played.hook("UserPromptSubmit", prompt=stored)
-                )
+                printed = played.begin(), played.hook("UserPromptSubmit", prompt=stored)
+                told += any(is_said(stored, text) for text in printed)
+                as_users += any(is_said_as_users(stored, text) for text in printed)
             print(f"{way:<20} stored, restated, summed up; told to a later session: {told} of {len(TEXTS)}")
+            print(f"{'':<20} told as the word of the user: {as_users}")
             print(f"{'':<20} may replace what the user said: {len(TEXTS) - refused}")
             print(f"{'':<20} what the user said is told: {is_said(rule, played.begin())}")
             played.services.close()
