@@ -235,7 +235,7 @@ def broken(path: Path) -> None:
 @pytest.mark.parametrize(
     ("write", "why"),
     [
-        (foreign, "The file is a SQLite database of another program. Nothing was changed."),
+        (foreign, " is a SQLite database of another program. Nothing was changed."),
         (garbage, "is not a SQLite database. It was left as it is."),
         (broken, "The file that is there now cannot be used:"),
     ],

@@ -118,13 +118,16 @@ def _forget_chosen(
         return 0
     if not terminal.is_json():
         _table([(chosen.handle, chosen.text) for chosen in things[:LISTED]])
-    if not things and (choice.source or choice.path):
+    if not things:
         output.note(
             f"Nothing is here from {choice.source or choice.path}. `memory-server log` lists the imports."
+            if choice.source or choice.path
+            else "Nothing matches, so nothing was deleted."
         )
+        return 0
     number = output.counted(len(things), "item")
     output.note(f"and {len(things) - LISTED:,} more" if len(things) > LISTED else None)
-    if dry_run or not things:
+    if dry_run:
         output.say(_trial(purge, number))
         return 0
     if purge:

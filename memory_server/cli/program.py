@@ -294,7 +294,7 @@ def _wrong_value(error: click.BadParameter) -> str:
     name = (
         max(error.param.opts, key=len)
         if isinstance(error.param, click.Option)
-        else error.param.make_metavar(error.ctx or click.Context(program)).strip("[].")
+        else (error.param.metavar or (error.param.name or "").upper()).strip("[].")
     )
     return f"{name} is missing." if isinstance(error, click.MissingParameter) else f"{name}: {error.message}"
 

@@ -60,7 +60,7 @@ def recall_command(
     Without a question, --kind, --since and --until list what is stored.
     """
     if not (query or kinds or since or until):
-        raise click.MissingParameter(param_hint="'QUERY...'", param_type="argument")
+        raise click.UsageError("Ask a question, or choose by --kind, --since and --until.")
     wish = RecallWish(frozenset(map(Recallable, kinds or KINDS)), project, since, until)
     text = options.checked(SearchText, " ".join(query), "query")
     with embedding(settings) as services:

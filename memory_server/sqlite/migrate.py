@@ -118,7 +118,7 @@ def _refuse_foreign(connection: apsw.Connection) -> None:
     foreign = connection.execute("SELECT name FROM sqlite_schema LIMIT 1").get is not None
     if owner != APPLICATION_ID and foreign and not _is_dump(connection):
         raise Unavailable(
-            "The file is a SQLite database of another program. Nothing was changed.",
+            f"{connection.filename} is a SQLite database of another program. Nothing was changed.",
             Mend.USE_ANOTHER_FILE,
         )
 

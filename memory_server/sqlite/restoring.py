@@ -35,7 +35,8 @@ def check(source: Path, migrations: list[Migration]) -> Backup:
         Unavailable: it is no database of ours, newer than this program, or damaged, or its tables were changed.
     """
     if not source.is_file() or source.stat().st_size == 0:
-        raise Unavailable(f"{source} is no file, or an empty one. Nothing was restored.", Mend.NAME_BACKUP)
+        fault = "is a folder" if source.is_dir() else "is empty" if source.exists() else "does not exist"
+        raise Unavailable(f"{source} {fault}. Nothing was restored.", Mend.NAME_BACKUP)
     try:
         with closing(_reader(source)) as connection:
             migrate.refuse(connection, migrations)

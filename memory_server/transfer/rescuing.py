@@ -10,7 +10,7 @@ from pathlib import Path
 
 from memory_server import stores
 from memory_server.domain.moment import timestamp
-from memory_server.errors import Mend, Unavailable
+from memory_server.errors import Unavailable
 from memory_server.sqlite import salvage, temporary
 from memory_server.sqlite.salvage import Rescued
 from memory_server.storage import packaged
@@ -28,7 +28,7 @@ def rescue(source: Path, target: Path, clock: Callable[[], datetime], progress: 
         draft = folder / "draft.db"
         rescued = salvage.fill(draft, source, packaged.load(packaged.folder()), timestamp(clock()))
         if not rescued.rows:
-            raise Unavailable(f"Nothing of this program can be read in {source}.", Mend.NAME_BACKUP)
+            raise Unavailable(f"Nothing of this program can be read in {source}.")
         database = stores.at(draft, clock)
         try:
             copying.copy(database, str(source), stores.filling(target, clock), progress)

@@ -161,6 +161,18 @@ def test_the_page_says_what_each_answer_has() -> None:
         (["show", "99"], 1, "No memory 99. `memory-server list` and `memory-server search` show the ids."),
         (["list", "--limit", "0"], 2, "--limit: '0' is not a number from 1 to 10,000."),
         (["serve"], 2, "This command prints no JSON."),
+        (["recall"], 2, "Ask a question, or choose by --kind, --since and --until."),
+        (
+            ["list", "turn"],
+            2,
+            "KIND: 'turn' is unknown. Did you mean `turns`? There are: memories, turns, short-term.",
+        ),
+        (
+            ["restore", "nowhere.db"],
+            1,
+            "nowhere.db does not exist. Nothing was restored. "
+            "Name a file that `memory-server backup` has written.",
+        ),
         (["help"], 2, "Help is text: leave out --json."),
         (["list", "-h"], 2, "Help is text: leave out --json."),
         (["serch"], 2, "unknown command 'serch'. Did you mean `search`?"),

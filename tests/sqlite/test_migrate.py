@@ -216,7 +216,7 @@ def test_a_file_of_another_program_is_refused_and_left_as_it_is(
     connection.pragma("user_version", version)
     connection.close()
     before = digest(path)
-    wording = r"^The file is a SQLite database of another program\. Nothing was changed\.$"
+    wording = rf"^{re.escape(str(path))} is a SQLite database of another program\. Nothing was changed\.$"
     with pytest.raises(Unavailable, match=wording) as error:
         Database(path, clock).open()
     assert error.value.problem.hints == (Hint(Mend.USE_ANOTHER_FILE),)
