@@ -111,6 +111,7 @@ class Counts:
     shows: bool
     flags: dict[str, list[bool]] = field(default_factory=dict)
     seconds: float = 0.0
+    as_users: list[bool] = field(default_factory=list)
 
     def add(self, kind: str, session: Session, texts: Iterable[str], of_page: bool = False) -> None:
         for text in texts:
@@ -126,6 +127,7 @@ class Counts:
         print(f"{1000 * self.seconds / number:.2f} ms of CPU a text; taken for what a page says:")
         for kind, flags in self.flags.items():
             print(f"  {kind:<42} {sum(flags) / len(flags):6.1%} of {len(flags)}")
+        print(f"the page's, worded again, taken for the user's: {sum(self.as_users)} of {len(self.as_users)}")
 
 
 def listen(subject: Subject, session: Session, counts: Counts) -> None:
@@ -145,6 +147,7 @@ def listen(subject: Subject, session: Session, counts: Counts) -> None:
     for said, stored in zip(lines["user"], lines["stored"], strict=True):
         session.hear("UserPromptSubmit", prompt=said)
         counts.add("said by the user, worded again", session, [stored])
+    counts.as_users += [trust.is_of_user(session.origin(text)) for text in lines["again"]]
 
 
 def history(counts: Counts, held: bool) -> None:
