@@ -87,7 +87,7 @@ async def seen(client: Client) -> dict[str, Any]:
     memories = (await call(client, "memory_search", query="deploys with Helm", limit=1))["results"]
     return {
         "task": task and task["value"],
-        "project": resumed.splitlines()[0],
+        "project": resumed.splitlines()[0].partition(" Noted")[0],
         "briefing": sorted(mark for mark in ("acme", "other", "mine") if f"{mark} deploys" in resumed),
         "woken": sorted(each["name"] for each in woken),
         "said": len(stats["top"]),
