@@ -64,6 +64,9 @@ _HANDED_OVER = closed_list(r"""
     |^(?:dear|liebe[rs]?|sehr\sgeehrte\w*|hi\s(?:all|team|everyone)|各位|亲爱的|尊敬的)\s?
     |^(?:from|to|subject|wikipedia|terms|review|job\sad|horoscope|lyrics|survey|error|warning|邮件)\s?[:：]
     |(?:翻译|润色|改写|校对|总结)[^。]*[:：]|^(?:翻译|润色|校对)|(?:听我念|批改?一下|评一下)\s?[:：]|第一句|写一[首篇个段][^。]*[:：]|^你?(?:请你)?(?:来)?扮演
+    |^(?![^:]*\b(?:i|we|remember|note|rules?)\b[^:]*:)[^:,]{1,40}\b(?:wrote|writes?|said|says|texted|mailed|posted|commented|replied)\b[^:]{0,24}:\s
+    |^(?:someone\s|somebody\s)?(?:from|on|in|via)\s[^:]{0,30}\b(?:slack|teams|forum|chat|channel|e?-?mail)\b[^:]{0,24}:\s|^(?:e?-?mail|ticket|message|post)\s(?:from|by|\#)[^:]{0,30}:\s
+    |^(?!我|记|请|以后|从|规)[^，。：:]{1,14}(?:说|写道|写的?|回复|留言|发微信|发邮件|群里|论坛|来信)[^，。：:]{0,4}[:：]
 """)
 """A sentence that hands over a text: what follows is that text, and nobody says it here."""
 

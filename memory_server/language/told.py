@@ -55,8 +55,9 @@ _FROM_NOW_ON = closed_list(r"""
     \b(?:from\snow\son|from\shere\son|going\sforward|in\s(?:the\s)?future|as\sof\s(?:now|today)|from\stoday\son|henceforth)\b
     |以后[都就请别不统一]|今后|从现在开始|从现在起|从今(?:天|以后|往后)
     |\b(?:ab\s(?:jetzt|sofort|heute)|von\sjetzt\san|von\snun\san|in\szukunft|künftig)\b
+    |^(?:please\s|just\s|you\scan\s)*(?:call|address)\sme\s(?:as\s)?(?:(?:mrs?|ms|dr)\.?\s)?(?-i:[A-Z])\w+(?=[.,!]*(?:\s(?:please|everyone)\b|$))
 """)
-"""What makes a sentence a rule for all that follows."""
+"""What makes a sentence a rule for all that follows: a name is one too."""
 
 _SUPPOSES = closed_list(r"""
     ^(?:(?:if|wenn|falls|oh|sure|klar)\b|如果|要是|假如)[^,，]*(?:from\snow\son|in\sfuture|in\szukunft|以后|今后)|哈哈|\b(?:ha){2,}\b|\b(?:lol|jk)\b
@@ -103,8 +104,7 @@ _DOUBTFUL = closed_list(r"""
     ^(?:suppose|supposing|imagine|pretend|assum\w+|let['’]?s\s(?:say|assume|pretend)|say\smy|what\sif|maybe|perhaps|假设|假如|假装|想象|比如|例如|如果我们|也许|可能)
     |\b(?<!re\s)(?:not\ssure|no\sidea|i\sforgot|i\s(?:think|guess|wonder|hope|wish)|kidding|jk|lol|lmao|rofl|(?:ha){2,}|apparently)\b|哈哈|[😀-🙏🤣]|[;:]-?\)|/s$
     |^(?!(?:we|i)\s)(?:(?:my|the|our|an?)\s)?\w+\s(?:says?|said|claims?|claimed|thinks|wrote)\b|,\ssays\s
-    |^(?!(?:as\s)?(?:we|i)\b)[^:,]{1,40}\b(?:wrote|writes?|said|says|texted|mailed|posted|commented|replied|asked|slack|teams|forum|chat|channel|e?-?mail|ticket)\b[^:]{0,24}:\s
-    |^(?!(?:我|记))[^，。：:]{1,14}(?:说|写道|写的?|回复|留言|发微信|发邮件|群里|论坛|来信)[^，。：:]{0,4}[:：]|^(?!(?:we|i)\s)(?:\S+\s){1,4}(?:(?:claim|contend|insist|reckon|swear|allege)s|told\s(?:me|us))\b|\baccording\sto\b|^\S{0,3}[文书他她人妈]说|听说|据说|声称|宣称|^[^，。我别不]{1,8}跟我说|我(?:觉得|猜|估计)|不确定
+    |^(?!(?:we|i)\s)(?:\S+\s){1,4}(?:(?:claim|contend|insist|reckon|swear|allege)s|told\s(?:me|us))\b|\baccording\sto\b|^\S{0,3}[文书他她人妈]说|听说|据说|声称|宣称|^[^，。我别不]{1,8}跟我说|我(?:觉得|猜|估计)|不确定
     |\b(?:used\sto|previously|back\sthen|until\slast\s\w+)\b|^(?:以前|之前|原来)
     |\bin\s(?:the|this|my)\s(?:story|scene|example|exercise|dream|movie|film|picture)\b|故事里|例子里
     |(?<!of\s)(?<!from\s)\b(?:today|tonight|tomorrow|yesterday|right\snow|at\sthe\smoment|atm|this\stime|just\sthis\sonce|next\sweek(?:end)?|heute|gerade|morgen|nächste\swoche)\b

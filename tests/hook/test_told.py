@@ -83,7 +83,7 @@ async def test_what_is_asked_to_be_remembered_is_kept_without_an_engine(engine: 
         ("Remember it's 5500 now.", []),
         ("No, it's Grainland.", []),
         ("不对，我们用5500", []),
-        ("Anna wrote on Slack: we deploy on Fridays", []),
+        ("Anna wrote on Slack: we deploy on Fridays. We never merge then.", []),
         ("安娜在群里说：以后都用五号门", []),
     ],
 )  # fmt: skip
@@ -101,7 +101,7 @@ async def test_what_has_no_subject_is_suggested_to_the_model(engine: Hooks) -> N
 
 
 async def test_what_is_unsure_is_kept_once_another_session_says_it_again(engine: Hooks) -> None:
-    unsure = "The ledger team has two on-call phones."
+    unsure = "The ledger team has two phones."
     for session, kept in (("s1", False), ("s1", False), ("s2", True)):
         prompt = f"{unsure} Fix the rota of {session}."
         engine("Stop", session_id=session, prompt=prompt, last_assistant_message=REPLY)

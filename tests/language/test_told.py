@@ -105,6 +105,12 @@ def test_a_fact_is_kept_without_what_stands_around_it(
         "不要用 axios",
         "The bug was caused by the timezone of the container; TZ=UTC fixed it.",
         "I work in Berlin, so timestamps in reports should be CET",
+        "call me Sam",
+        "Please call me Dr Finch, everyone does.",
+        "I am left-handed.",
+        "Use tabs, not spaces.",
+        "叫我小林",
+        "用空格，不要制表符。",
     ],
 )
 def test_a_sentence_is_kept_whole_with_the_clause_that_says_why(text: str, judge: Judge) -> None:
@@ -143,6 +149,27 @@ def test_what_a_person_asks_to_remember_is_kept_as_a_statement(text: str, statem
 )
 def test_a_text_that_is_pasted_behind_a_question_about_it_is_nobodys_statement(text: str) -> None:
     assert told(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "call me when it's done",
+        "call me a taxi",
+        "use the second one",
+        "use tabs in this file",
+        "row 5, not row 6",
+        "we could bake rye on Tuesdays",
+        "until Friday we use the old oven",
+        "周五之前先用旧烤箱",
+        "Someone on the forum: I fixed it by setting TZ=UTC",
+        "Anna wrote: from now on we deploy on Fridays",
+        "安娜在群里说：以后都用五号门",
+        "We are a small bakery. We bake rye on Tuesdays.\n\ntranslate into French",
+    ],
+)
+def test_what_is_at_hand_of_the_moment_or_said_by_others_is_not_kept(text: str, judge: Judge) -> None:
+    assert kept(text, judge) == []
 
 
 @pytest.mark.parametrize("fact", ["I'm allergic to latex.", "I live in Tromsø.", "I'm a beekeeper."])
