@@ -39,7 +39,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def run_demo(user_folders: dict[str, str], folder: Path) -> Demo:
-    def run(*arguments: str | Path, LANG: str = "C.UTF-8") -> "subprocess.CompletedProcess[str]":
+    def run(
+        *arguments: str | Path, LANG: str = "C.UTF-8", COLUMNS: str = "100"
+    ) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
             [sys.executable, "-m", "memory_server", "demo", *map(str, arguments)],
             cwd=ROOT,
@@ -49,6 +51,7 @@ def run_demo(user_folders: dict[str, str], folder: Path) -> Demo:
                 "TMPDIR": str(folder),
                 "PATH": os.environ["PATH"],
                 "LANG": LANG,
+                "COLUMNS": COLUMNS,
             },
             capture_output=True,
             text=True,
@@ -82,17 +85,18 @@ def story(printed: str) -> Scenes:
     return {title.partition(":")[0]: " ".join(text.split()) for title, _, text in parts}
 
 
-def test_the_story_fits_on_two_screens(printed: str, folder: Path) -> None:
-    assert len(printed.splitlines()) <= 80
-    assert max(map(len, printed.splitlines())) <= 100
+@pytest.mark.parametrize("language", ["C.UTF-8", "zh_CN.UTF-8"])
+def test_the_story_fits_on_two_screens(run_demo: Demo, language: str, folder: Path) -> None:
+    done = run_demo(LANG=language, COLUMNS="80")
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 80
+    assert max(map(width, lines)) <= 80
     assert list(folder.iterdir()) == []
 
 
 def test_the_story_shows_what_one_would_want_tomorrow(story: Scenes) -> None:
-    assert (
-        "Cursor stores The staging API runs on the host kelp, and is deployed by hand! → merged into m"
-        in story["Said twice"]
-    )
+    assert "Cursor stores The staging API runs on the host kelp! → merged into m" in story["Said twice"]
     assert "moved to host coral" in story["Changed"].partition(f"Cursor asks {played.STAGING}")[2]
     across = story["Stored in one language, asked in another"]
     assert "请不要安排会议。" in across
@@ -110,15 +114,12 @@ def test_the_story_shows_what_one_would_want_tomorrow(story: Scenes) -> None:
     holding = story["A rule holds"]
     assert "HEAD:main → deny: Rule `never push to main` (it runs git push main)" in holding
     assert holding.endswith("fix/refunds → it runs")
-    assert story["Taken back"].count("moved to host coral") == 1
+    assert story["Taken back"].endswith(" is back")
 
 
 def test_the_story_is_chinese_for_who_reads_chinese(run_demo: Demo) -> None:
     done = run_demo(LANG="zh_CN.UTF-8")
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
-    lines = done.stdout.splitlines()
-    assert len(lines) <= 80
-    assert max(map(width, lines)) <= 100
     parts = {title: text for title, _, text in (part.partition("\n") for part in done.stdout.split("\n\n"))}
     assert "→ 已并入 m" in parts["说了两遍：只留一条"]
     changed = parts["情况变了：新的取代旧的"].partition("Cursor 提问")[2]

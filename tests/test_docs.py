@@ -423,7 +423,7 @@ def _figures(page: Path) -> Counter[str]:
 
 def test_both_readmes_link_to_the_same_places() -> None:
     english, chinese = (
-        Counter(re.findall(r"\]\(([^)\s]+)\)", without_fences(page).replace(".zh-CN.md)", ".md)")))
+        Counter(re.findall(r"\]\(([^)\s]+)\)", without_fences(page).replace(".zh-CN.", ".")))
         for page in (README, CHINESE)
     )
     assert english == chinese

@@ -64,7 +64,7 @@ async def play(log: DemoLog, db: Path, settings: Settings, problems: list[str]) 
         await take_back(claude, cursor)
     if shutil.which("sqlite3"):
         scene("The file is yours: the stock sqlite3 program reads it")
-        sqlite3(db, "SELECT id, type, content FROM readable_memories ORDER BY id DESC LIMIT 3")
+        sqlite3(db, "SELECT id, content FROM readable_memories ORDER BY id DESC LIMIT 2")
 
 
 async def fill(claude: Client, log: DemoLog, problems: list[str]) -> None:
@@ -87,8 +87,8 @@ async def fill(claude: Client, log: DemoLog, problems: list[str]) -> None:
 
 async def say_it_twice(claude: Client, cursor: Client) -> None:
     scene("Said twice: kept once")
-    await store("Claude", claude, "The staging API runs on host kelp and is deployed by hand.")
-    await store("Cursor", cursor, "The staging API runs on the host kelp, and is deployed by hand!")
+    await store("Claude", claude, "The staging API runs on host kelp.")
+    await store("Cursor", cursor, "The staging API runs on the host kelp!")
 
 
 async def replace(claude: Client, cursor: Client) -> None:
@@ -97,7 +97,7 @@ async def replace(claude: Client, cursor: Client) -> None:
     await store(
         "Claude",
         claude,
-        "The staging API moved to host coral, because kelp is retired. It is still deployed by hand.",
+        "The staging API moved to host coral, because kelp is retired.",
         supersedes=earlier["results"][0]["id"],
     )
     await ask("Cursor", cursor, STAGING)
@@ -118,7 +118,7 @@ async def start_again(claude: Client, cursor: Client) -> None:
     scene("A new session knows where the last one stopped")
     for key, value in {
         "current.task": "Move the refund job to the new queue",
-        "current.blockers": "the bank's new certificate comes on Thursday",
+        "current.blockers": "the bank's certificate comes on Thursday",
     }.items():
         value = translated(value)
         await call(claude, "write_memory", key=key, value=value)
@@ -129,7 +129,7 @@ async def start_again(claude: Client, cursor: Client) -> None:
 
 async def wake(claude: Client, cursor: Client) -> None:
     scene("A reminder comes when its topic comes")
-    text, when = map(translated, ("Ask for the delivery date", "when we talk about the Okafor order"))
+    text, when = map(translated, ("Ask for the date", "when we talk about the Okafor order"))
     await call(claude, "remind", text=text, when=when)
     line("Claude is told", f"{text}, {when}")
     await ask("Cursor", cursor, "What is the status of the Okafor order?")
@@ -162,7 +162,6 @@ async def take_back(claude: Client, cursor: Client) -> None:
     line("Claude deletes", f"m{id}")
     await call(claude, "memory_delete", id=id, undo=True)
     line("Claude undoes", f"m{id} is back")
-    await ask("Cursor", cursor, STAGING)
 
 
 async def store(who: str, server: Client, content: str, **arguments: object) -> None:
