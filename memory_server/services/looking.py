@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from heapq import merge
 from typing import Any
 
 from memory_server.domain import fact_text, ranking, trust
@@ -10,13 +11,14 @@ from memory_server.domain.embedding import Embedded
 from memory_server.domain.fact import Fact, Scope
 from memory_server.domain.memory import Filter, Memory
 from memory_server.domain.project import EVERYWHERE
-from memory_server.domain.ranking import Hit, Why
+from memory_server.domain.ranking import Hit
 from memory_server.domain.recall import Recallable
 from memory_server.domain.short_term import ShortTermMemory
 from memory_server.domain.turn import Turn
 from memory_server.errors import Problem
 from memory_server.services import projects, retrieval, search
 from memory_server.services.embedding_queue import EmbeddingQueue
+from memory_server.services.gathering import KindSearch
 from memory_server.services.listing import LOADING
 from memory_server.services.meaning import Meaning, Unanswered
 from memory_server.services.ordering import Ranked
@@ -78,7 +80,8 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """`note` says that a project is not known, `degraded` why the list is less than it could be."""
+    """`note` says that a project is not known, or that nothing is likely to answer; `degraded` why the list is less
+    than it could be."""
 
     items: list[Seen]
     note: str | None
@@ -106,8 +109,10 @@ class LookService:
             searches = tuple(_asked(tx, text, wish, where, caller, "hybrid" if by_meaning else "keyword"))
             ranked = retrieval.rank_all(tx, text, searches, by_meaning)
             problems = retrieval.without_meaning(tx, [kind_search.kind for kind_search in searches], meaning)
-            shown = [hit for place, hit in enumerate(ranked) if not place or hit.probability >= ranking.LEAST]
-            return Looked(_in_order(tx, shown)[:limit], where.note, (*problems, *tx.skipped))
+            items = _in_order(tx, ranked, searches, limit)
+            is_answered = retrieval.is_answered(text, ranked, by_meaning)
+            note = where.note or (search.NOT_LIKELY if items and not is_answered else None)
+            return Looked(items, note, (*problems, *tx.skipped))
 
         return self.queue.read(retrieval.questions(text), ask)
 
@@ -124,29 +129,42 @@ def _asked(tx: Tx, text: str, wish: LookWish, where: Among, caller: Caller, mode
             yield kind_search
 
 
-def _in_order(tx: Tx, ranked: Sequence[Ranked[Any]]) -> list[Seen]:
-    """Return the hits by probability, memories as in every list for people; of equals the better score first."""
-    by_id = {(hit.kind, hit.id): hit for hit in ranked}
-    memories = search.by_probability(tx, [_hit(hit) for hit in ranked if isinstance(hit.item.thing, Memory)])
-    scored = [(hit.rank, hit.score, by_id[Embedded.MEMORIES, hit.memory.id]) for hit in memories]
-    scored += [
-        (hit.probability, hit.probability, hit) for hit in ranked if not isinstance(hit.item.thing, Memory)
+def _in_order(
+    tx: Tx, ranked: Sequence[Ranked[Any]], searches: Sequence[KindSearch[Any]], limit: int
+) -> list[Seen]:
+    """Return the hits by probability, memories as in every list for people."""
+    memories = [hit for hit in ranked if isinstance(hit.item.thing, Memory)]
+    hits: list[Hit] = []
+    for memory_search in searches:
+        if memory_search.kind is Embedded.MEMORIES:
+            hits, _ = search.hits_of(tx, memories, {}, replace(memory_search, limit=limit))
+    by_id = {hit.id: hit for hit in memories}
+    in_order = search.by_probability(tx, ranking.likely(hits))
+    memory_rows = [(hit.rank, _of_memory(hit, by_id.get(hit.memory.id))) for hit in in_order]
+    rows = [
+        (hit.probability, _of_other(hit))
+        for place, hit in enumerate(ranked)
+        if not isinstance(hit.item.thing, Memory) and (not place or hit.probability >= ranking.LEAST)
     ]
-    scored.sort(key=lambda row: (-row[0], -row[2].score))
-    return [_found(hit, score) for _, score, hit in scored]
+    rows.sort(key=lambda row: -row[0])
+    merged = merge(memory_rows, rows, key=lambda row: -row[0])
+    return [item for _, item in merged][:limit]
 
 
-def _hit(ranked: Ranked[Any]) -> Hit:
-    return Hit(ranked.item.thing, ranked.probability, ranked.probability, Why(0.0, 0.0, 0.0), "")
+def _of_memory(hit: Hit, ranked: Ranked[Memory] | None) -> Seen:
+    """Return a hit as a list shows it; without bars where an edge alone has brought it."""
+    spoke = None if ranked is None else _spoke(ranked)
+    return replace(_seen(hit.memory), text=hit.content, score=hit.score, spoke=spoke)
 
 
-def _found(ranked: Ranked[Any], score: float) -> Seen:
-    signals, item = ranked.signals, ranked.item
+def _of_other(ranked: Ranked[Any]) -> Seen:
+    return replace(_seen(ranked.item.thing), score=ranked.probability, spoke=_spoke(ranked))
+
+
+def _spoke(ranked: Ranked[Any]) -> Spoke:
+    signals = ranked.signals
     words = min(signals.share, signals.cover)
-    spoke = Spoke(words, min(1.0, signals.cosine), signals.share - words, item.prior)
-    shown = replace(_seen(item.thing), score=score, spoke=spoke)
-    is_memory = isinstance(item.thing, Memory)
-    return replace(shown, text=search.shown(item.thing, ranked.part)[0]) if is_memory else shown
+    return Spoke(words, min(1.0, signals.cosine), signals.share - words, ranked.item.prior)
 
 
 def _newest(tx: Tx, wish: LookWish, where: Among, limit: int) -> Iterator[Seen]:

@@ -120,7 +120,7 @@ class SearchService:
             # Of a sum each part counts, also those that are told in the same words.
             vectors = {} if question.read(text).adds_up else {row.id: row.vector for row in ranked}
             by_reranker = order.of(ranked, where.first) if order else ranked
-            hits = _hits(tx, by_reranker, vectors, kind_search)
+            hits = ranking.with_linked(*hits_of(tx, by_reranker, vectors, kind_search))
             problems = retrieval.without_meaning(tx, [Embedded.MEMORIES], meaning)
             if mode == "semantic":  # the model that tells it knows words and meaning together
                 answered = bool(hits) and hits[0].score >= confidence.LIKELY
@@ -184,16 +184,16 @@ class SearchService:
         self.database.later(mark)
 
 
-def _hits(
+def hits_of(
     tx: Tx, ranked: Sequence[Ranked[Memory]], vectors: Vectors, kind_search: KindSearch[Memory]
-) -> list[Hit]:
-    """Return all hits that are worth showing, in order, with what edges say of them.
+) -> tuple[list[Hit], dict[MemoryId, list[Linked]]]:
+    """Return all hits that are worth showing, in order, and the memories that edges link with them.
 
-    Those with `vectors` that restate a better one come last.
+    What supersedes a hit joins them. Those with `vectors` that restate a better one come last.
     """
     candidates = [_hit(tx, row) for row in ranked[: 2 * kind_search.limit + SPARE]]
     if not candidates:
-        return []
+        return [], {}
     ids = [hit.memory.id for hit in candidates]
     successors, near, linked, updates = tx.together(
         lambda: tx.edges.successors(ids),
@@ -214,7 +214,7 @@ def _hits(
     joined_ids = {hit.memory.id for hit in hits[: kind_search.limit]} - {*ids[: kind_search.limit]}
     if joined_ids:
         linked |= tx.edges.answering(joined_ids, READ_OF_LINKED)
-    return ranking.with_linked(hits, {id: list(map(_shortened, links)) for id, links in linked.items()})
+    return hits, {id: list(map(_shortened, links)) for id, links in linked.items()}
 
 
 def _shortened(linked: Linked) -> Linked:

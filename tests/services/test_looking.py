@@ -19,6 +19,7 @@ from memory_server.services.forgetting import ForgettingService
 from memory_server.services.learning import Learning
 from memory_server.services.looking import LookService, LookWish, Seen
 from memory_server.services.memories import MemoryService
+from memory_server.services.search import NOT_LIKELY
 from memory_server.services.timeline import TimelineService
 from memory_server.services.turns import TurnService
 from memory_server.sqlite.database import Database
@@ -75,6 +76,25 @@ def test_what_supersedes_a_memory_comes_before_it(look: LookService) -> None:
     found = look.look("who keeps the lighthouse: Ann?", LookWish(frozenset([MEMORY])), 10, CALLER).items
     assert kinds(found) == [(MEMORY, 2), (MEMORY, 1)]
     assert all(each.spoke is not None and 0 <= each.spoke.words <= 1 for each in found)
+
+
+def test_what_supersedes_a_hit_is_shown_though_the_question_has_no_word_of_it(
+    look: LookService, memories: MemoryService
+) -> None:
+    old = store(memories, "The payment gateway runs on kelp")
+    for number in range(60):
+        store(memories, f"{number} lamps, {number * 7} bulbs and {number * 31} wicks")
+    new = store(memories, "搬到珊瑚了。", supersedes=old)
+    look.queue.work()
+    items = look.look("kelp", LookWish(), 10, CALLER).items
+    assert kinds(items)[:2] == [(MEMORY, new), (MEMORY, old)]
+    elsewhere = LookWish(filter=Filter(project="mill"))
+    assert (MEMORY, new) not in kinds(look.look("kelp", elsewhere, 10, CALLER).items)
+
+
+def test_a_look_says_that_nothing_is_likely_to_answer(look: LookService) -> None:
+    assert look.look("房东的电话号码是多少", LookWish(), 10, CALLER).note == NOT_LIKELY
+    assert look.look("Who is the lighthouse keeper?", LookWish(), 10, CALLER).note is None
 
 
 def test_hits_stand_in_the_order_of_the_probability_that_is_shown(
