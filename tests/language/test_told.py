@@ -74,6 +74,44 @@ def test_words_alone_keep_less_and_nothing_more() -> None:
     assert [text for text, wanted in texts if not is_part(text, wanted)] == []
 
 
+def test_what_is_asked_to_be_kept_and_rules_are_kept_whole_and_with_their_subject(judge: Judge) -> None:
+    """Thirty prompts, written before the program knew their forms."""
+    for prompt in labelled("asked"):
+        assert kept(prompt["text"], judge) == prompt["keep"], prompt["text"]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Remember I told you the vet is Dr Hale?", []),
+        (
+            "Remember I told you the vets are in Elm Street? They're in Oak Lane now.",
+            ["the vets are in Oak Lane now."],
+        ),
+        ("Remember we said so? It's fine.", []),
+        ("Remember I told you the vet is Dr Hale? Write to her.", []),
+        ("还记得我说过会计是老周吗？帮我写封信。", []),
+    ],
+)
+def test_what_is_recalled_to_be_renewed_is_kept_renewed(text: str, wanted: list[str]) -> None:
+    assert [
+        statement.text for statement in told(text, lambda texts: [0.0] * len(texts)) if statement.sure
+    ] == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Her surname is Novak, not Nowak", []),
+        ("My sister teaches at the harbour school. Her surname is Novak.", ["Her surname is Novak."]),
+        ("她跟孩子说粤语，跟我说普通话", []),
+    ],
+)
+def test_a_pronoun_is_kept_where_something_before_it_says_whom_it_means(text: str, wanted: list[str]) -> None:
+    sure = [statement.text for statement in told(text, lambda texts: [0.99] * len(texts)) if statement.sure]
+    assert sure[-1:] == wanted
+
+
 @pytest.mark.parametrize(
     ("text", "fact", "wish", "personal"),
     [
