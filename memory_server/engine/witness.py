@@ -135,7 +135,8 @@ class Witness:
         command = _command(event.arguments) if event.tool in _SHELLS else ""
         if origin is not None and trust.waits(origin) and command:
             fetched = fetching.read(command)
-            places = [*(fetched.files if fetched else ()), *_BEGUN.findall(event.output)]
+            files = fetching.whole(fetched.files if fetched else (), event.folder)
+            places = [*files, *_BEGUN.findall(event.output)]
             self._places.update(dict.fromkeys(places, origin))
         elif origin == trust.SEEN and self._places:
             origin = self._fetched_before(event, command) or origin
@@ -147,9 +148,11 @@ class Witness:
 
     def _fetched_before(self, event: Event, command: str) -> str | None:
         """Return the origin of the file, or of the command in the background, that a tool has read."""
-        paths = fetching.files_of(command) if command else {str(path) for path in event.arguments.values()}
+        values = {str(value) for name, value in event.arguments.items() if name != "pattern"}
+        names = fetching.files_of(command) if command else values
+        paths = {*names, *fetching.whole(names, event.folder)}
         for place, origin in self._places.items():
-            if any(path == place or path.endswith(f"/{place}") for path in paths):
+            if any(fetching.is_same(path, place) for path in paths):
                 return origin
         return None
 

