@@ -85,7 +85,7 @@ class MendingService:
             return Reminder()
         with self.database.read() as tx:
             at_home = projects.known(tx, caller)
-            memory = _remedy_for(tx, line, error, at_home)
+            memory = _remedy_for(tx, line, error, at_home, is_outside=False)
             context = tx.hook_injections.since_the_briefing(caller.session)
         with self._lock:
             session = self._of(caller.session)
@@ -146,22 +146,26 @@ class MendingService:
         return was_tried
 
     def _keep(self, remedy: Remedy, caller: Caller, event: str) -> None:
-        """Store what ended an error; what ended it before is replaced where that was another thing."""
+        """Store what ended an error; what ended it before is replaced where that was another thing. What has a step that
+        somebody outside has said stands beside it, and waits to be confirmed."""
         if self.database.read_only or find_secret(str(remedy)):
             return
+        origin = next(filter(trust.waits, map(caller.stamp, remedy.steps)), trust.SEEN)
         with self.database.write() as tx:
             caller = projects.settled(tx, caller)
-            old = _remedy_for(tx, remedy, remedy.error, caller)
+            old = _remedy_for(tx, remedy, remedy.error, caller, is_outside=trust.waits(origin))
             if old is not None:
                 if old.content != str(remedy):
                     tx.changes.keep_memory(old, caller)
                     tx.memories.replace(
-                        old, replace(old, content=str(remedy), metadata=remedy.metadata), "rewritten"
+                        old,
+                        replace(old, content=str(remedy), metadata=remedy.metadata, origin=origin),
+                        "rewritten",
                     )
                 return
             draft = MemoryDraft(
                 str(remedy), MemoryType.ERROR, caller.project.name or None, (TAG, MENDED), IMPORTANCE, remedy.metadata,
-                origin=trust.SEEN,
+                origin=origin,
             )  # fmt: skip
             memory = tx.memories.insert(draft, signed(caller))
             tx.hook_captures.insert(Captured.MEMORY, memory.id, caller.session or "", event)
@@ -202,10 +206,14 @@ def _remedies(tx: Tx, caller: Caller) -> Iterator[Memory]:
             yield memory
 
 
-def _remedy_for(tx: Tx, line: ShellLine | Remedy, error: str, caller: Caller) -> Memory | None:
+def _remedy_for(
+    tx: Tx, line: ShellLine | Remedy, error: str, caller: Caller, *, is_outside: bool
+) -> Memory | None:
+    """Return what ended an error; `is_outside`: of what waits to be confirmed, which is not said."""
     for memory in _remedies(tx, caller):
         remedy = remedy_of(memory.metadata)
-        if remedy is not None and (remedy.program, remedy.error) == (line.program, error):
+        is_meant = remedy is not None and (remedy.program, remedy.error) == (line.program, error)
+        if is_meant and trust.waits(memory.origin) is is_outside:
             return memory
     return None
 
