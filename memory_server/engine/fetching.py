@@ -101,7 +101,7 @@ def whole(paths: Collection[str], folder: Path) -> list[str]:
         os.path.normpath(folder / end)
         for path in (_HOME.sub(lambda _: str(Path.home()), path) for path in paths)
         if not path.startswith(ANYWHERE)
-        for end in (path, *_ends(Path(path), folder))
+        for end in (Path(path), *_ends(Path(path), folder))
     ] + [path for path in paths if path.startswith(ANYWHERE)]
 
 
@@ -111,10 +111,10 @@ def _ends(path: Path, folder: Path) -> list[Path]:
     return [Path(*path.parts[count:]) for count in counts if folder.parts[-count:] == path.parts[:count]]
 
 
-def is_same(path: str, other: str) -> bool:
+def is_same(path: str, place: str) -> bool:
     """True for one path, or for two that end alike where nobody knows the folder of one."""
-    end, longer = (path, other) if path.startswith(ANYWHERE) else (other, path)
-    return path == other or (end.startswith(ANYWHERE) and longer.endswith(end[1:]))
+    end, longer = (path, place) if path.startswith(ANYWHERE) else (place, path)
+    return path == place or (end.startswith(ANYWHERE) and longer.endswith(end[1:]))
 
 
 def host_of(text: str) -> str:

@@ -26,6 +26,7 @@ from pydantic import ValidationError
 from memory_server.call import deadline
 from memory_server.domain import handles, trust
 from memory_server.domain.caller import Caller
+from memory_server.domain.change import Kind
 from memory_server.domain.outside import Waiting
 from memory_server.errors import NotFound
 from memory_server.language.text import visible
@@ -34,8 +35,23 @@ from memory_server.services.trusting import TrustService
 SECONDS = 45.0
 """Seconds that a person has, who is asked while the call waits: clients give a call up after 60."""
 
-LONGEST = 1000
-"""Characters of a text at most: what nobody would read whole is not asked about."""
+LONGEST = 500
+"""Characters at most of what a form shows: what nobody would read whole is not asked about."""
+
+MOST = 2
+"""Questions of a session, each about another source."""
+
+OF_ONE_THING = frozenset(
+    [
+        "memory_store",
+        "memory_update",
+        "write_memory",
+        "remind",
+        "add_long_term_memory",
+        "update_long_term_memory",
+    ]
+)
+"""The tools whose calls store one thing: an answer is about all that a form shows."""
 
 BY_RESULT = "2026-07-28"
 """The version of the protocol from which on a question is the result of a call."""
@@ -68,10 +84,10 @@ class Noted:
 
 @dataclass(slots=True)
 class Asking:
-    """The questions of one session. A source about which the user gave no answer is not asked about again."""
+    """The questions of one session: about each source once, and MOST in all."""
 
     trust: TrustService
-    _settled: set[str] = field(default_factory=set)
+    _sources: set[str] = field(default_factory=set)
 
     def noting(self, caller: Caller) -> Caller:
         """Return the caller of a call that writes, whose texts are noted for `asked`."""
@@ -87,15 +103,17 @@ class Asking:
         if not any(map(trust.waits, noted.origins.values())):
             return result
         waiting = await anyio.to_thread.run_sync(self.trust.just_said, noted.origins, caller)
-        if waiting is None or waiting.origin in self._settled or len(waiting.text) > LONGEST:
+        if waiting is None or waiting.origin in self._sources or len(self._sources) >= MOST:
             return result
-        form = ElicitRequestFormParams(message=_question(waiting, noted), requested_schema=SCHEMA)
-        if (context.protocol_version or "") >= BY_RESULT:
-            state = {
-                "handle": str(waiting.handle),
-                "origin": waiting.origin,
-                "result": result.structured_content,
-            }
+        shown = _shown(waiting, noted)
+        if len(shown) > LONGEST:
+            return result
+        self._sources.add(waiting.origin)
+        is_by_result = (context.protocol_version or "") >= BY_RESULT
+        message = _question(waiting.origin, shown, None if is_by_result else SECONDS)
+        form = ElicitRequestFormParams(message=message, requested_schema=SCHEMA)
+        if is_by_result:
+            state = {"handle": str(waiting.handle), "result": result.structured_content}
             return InputRequiredResult(
                 input_requests={ANSWER: ElicitRequest(params=form)}, request_state=json.dumps(state)
             )
@@ -105,7 +123,7 @@ class Asking:
                 form.message, SCHEMA, context.request_context.request_id
             )
         with deadline.anew():
-            return await self._settle(str(waiting.handle), waiting.origin, answer, result, caller)
+            return await self._settle(str(waiting.handle), answer, result, caller)
 
     async def answered(self, context: Context[Any, Any] | None, caller: Caller) -> CallToolResult | None:
         """Return the result of a call that is repeated with the answer of the user; None where it is no such call."""
@@ -114,19 +132,14 @@ class Asking:
         state = json.loads(context.request_state)  # as this server has sealed it
         answer = (context.input_responses or {}).get(ANSWER)
         elicited = answer if isinstance(answer, ElicitResult) else None
-        return await self._settle(
-            state["handle"], state["origin"], elicited, _result(state["result"]), caller
-        )
+        return await self._settle(state["handle"], elicited, _result(state["result"]), caller)
 
     async def _settle(
-        self, handle: str, origin: str, answer: ElicitResult | None, result: CallToolResult, caller: Caller
+        self, handle: str, answer: ElicitResult | None, result: CallToolResult, caller: Caller
     ) -> CallToolResult:
         """Do what the user has answered, and return the result of the call with it."""
-        chosen = None
-        if answer is None or answer.action != "accept":
-            self._settled.add(origin)
-        else:
-            chosen = (answer.content or {}).get(ANSWER)
+        content = answer.content if answer is not None and answer.action == "accept" else None
+        chosen = (content or {}).get(ANSWER)
         actions = {KEEP: (self.trust.confirm, "confirmed"), DROP: (self.trust.drop, "dropped")}
         named = handles.read(handle)
         if chosen not in actions or named is None:
@@ -136,9 +149,9 @@ class Asking:
             await anyio.to_thread.run_sync(action, [named], None, caller)
         except NotFound:  # it was settled meanwhile
             return result
-        content = dict(result.structured_content or {})
-        note = " ".join(filter(None, (content.pop("note", None), f"The user was asked and {done} {handle}.")))
-        return _result({"note": note, **content})
+        fields = dict(result.structured_content or {})
+        note = " ".join(filter(None, (fields.pop("note", None), f"The user was asked and {done} {handle}.")))
+        return _result({"note": note, **fields})
 
 
 def _can_ask(context: Context[Any, Any]) -> bool:
@@ -148,15 +161,23 @@ def _can_ask(context: Context[Any, Any]) -> bool:
     return form is not None and (form.form is not None or form.url is None)
 
 
-def _question(waiting: Waiting, noted: Noted) -> str:
-    parts = [
-        text for text, origin in noted.origins.items() if trust.waits(origin) and text not in waiting.text
-    ]
-    texts = [f"{waiting.name}: {waiting.text}" if waiting.name else waiting.text, *parts]
+def _shown(waiting: Waiting, noted: Noted) -> str:
+    """Return all that an answer is about, each text once: a tag or a part of a trigger may be what is from outside."""
+    shown = f"{waiting.name}: {waiting.text}" if waiting.name else waiting.text
+    if waiting.kind is Kind.FACT:
+        return visible(shown)
+    parts = (text for text, origin in noted.origins.items() if trust.waits(origin) and text not in shown)
+    return visible("\n".join([shown, *parts]))
+
+
+def _question(origin: str, shown: str, seconds: float | None) -> str:
+    """Return the message of a form: each line of the text is quoted, so that none reads as this program's own."""
+    quoted = "\n".join(f"> {line}" for line in shown.splitlines())
+    end = "" if seconds is None else f" Without an answer in {seconds:g} seconds it waits."
     return (
-        f"The assistant has stored this, which is from {waiting.origin}:\n\n"
-        + "\n".join(map(visible, texts))
-        + "\n\nUntil you say that it is yours, no later session is told it unasked."
+        f"The assistant has stored what stands behind >. It is from {origin}, which has written all of these lines:"
+        f"\n\n{quoted}\n\n"
+        f"Until you say that it is yours, no later session is told it unasked.{end} Later: `memory-server review`."
     )
 
 

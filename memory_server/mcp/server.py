@@ -38,6 +38,7 @@ from memory_server.domain.caller import Caller
 from memory_server.errors import Invalid, NotFound
 from memory_server.language.text import visible
 from memory_server.mcp import failures
+from memory_server.mcp.asking import OF_ONE_THING
 from memory_server.mcp.callers import Callers, caller_of, seconds_of
 from memory_server.mcp.changes import PersonalBus, ResourceChanges
 from memory_server.mcp.compat import answer_completions, answer_resource_lists
@@ -140,7 +141,7 @@ class MemoryServer(MCPServer[Any]):
         with observed(work.observers, call):
             if tool is None:
                 raise failures.refusal(work.why_not(name, arguments))
-            asking = None if tool.reads_only else self._asking
+            asking = self._asking if tool.name in OF_ONE_THING else None
             if asking is not None:
                 if (answered := await asking.answered(context, caller)) is not None:
                     return answered

@@ -146,8 +146,8 @@ class MendingService:
         return was_tried
 
     def _keep(self, remedy: Remedy, caller: Caller, event: str) -> None:
-        """Store what ended an error; what ended it before is replaced where that was another thing. What has a step that
-        somebody outside has said stands beside it, and waits to be confirmed."""
+        """Store what ended an error; what ended it before is replaced where that was another thing. What has a step
+        that somebody outside has said stands beside it, and waits to be confirmed."""
         if self.database.read_only or find_secret(str(remedy)):
             return
         origin = next(filter(trust.waits, map(caller.stamp, remedy.steps)), trust.SEEN)

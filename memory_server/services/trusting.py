@@ -61,12 +61,12 @@ class TrustService:
             return tx.outside.select()
 
     def just_said(self, origins: Mapping[str, str], caller: Caller) -> Waiting | None:
-        """Return what waits of these texts that the session has written, if it were said unasked as the user's: a
-        preference, a convention, a fact about the user or of the project, a reminder. None where none does."""
+        """Return what waits of these texts that the session has written, if it speaks of the user: a preference, a fact
+        about the user, a reminder. None where none does, or several do."""
         with self.database.read() as tx:
             waiting = [item for item in tx.outside.select() if item.session == caller.session]
-            candidates = (item for item in waiting if item.text in origins and _is_said_unasked(tx, item))
-            return max(candidates, key=lambda item: item.at, default=None)
+            candidates = [item for item in waiting if item.text in origins and _is_of_user(tx, item)]
+            return candidates[0] if len(candidates) == 1 else None
 
     def lately(self, caller: Caller) -> str:
         """Count what was stored lately in the caller's project, or in none, and waits; '' where nothing does."""
@@ -104,13 +104,13 @@ class TrustService:
         return chosen
 
 
-def _is_said_unasked(tx: Tx, waiting: Waiting) -> bool:
+def _is_of_user(tx: Tx, waiting: Waiting) -> bool:
+    """True for what speaks of the user: a setting of a library that somebody notes as a convention does not."""
     match waiting.kind:
         case Kind.MEMORY:
-            return tx.memories.get(MemoryId(waiting.id)).type in (MemoryType.PREFERENCE, MemoryType.PATTERN)
+            return tx.memories.get(MemoryId(waiting.id)).type is MemoryType.PREFERENCE
         case Kind.FACT:
-            heading = heading_of(waiting.name, waiting.scope or Scope.GLOBAL)
-            return heading in (Heading.EVERYWHERE, Heading.CONVENTIONS)
+            return heading_of(waiting.name, waiting.scope or Scope.GLOBAL) is Heading.EVERYWHERE
         case _:
             return waiting.kind is Kind.LONG_TERM
 
