@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, Protocol, TypeVar
@@ -124,20 +124,24 @@ class _Known:
 
 @dataclass(frozen=True, slots=True)
 class _Updates:
-    """Pairs of which the newer one probably replaces the older one."""
+    """Pairs of which the newer one probably replaces the older one, and the words of the user that other memories have
+    replaced."""
 
     likely: Sequence[LikelyUpdate]
+    overruled: Disputes = field(default_factory=dict)
 
     def guess(self, kind: str, row: int | None) -> Guess:
-        """Return what may replace a thing, and what it may replace."""
+        """Return what may replace a thing, what it may replace, and what of the user it has replaced."""
+        of_user = self.overruled.get(MemoryId(row), ()) if row is not None and kind == "memory" else ()
+        overruled = tuple(f"m{id}" for id in of_user)
         if row is None or not self.likely:
-            return CERTAIN
+            return Guess(overruled=overruled) if overruled else CERTAIN
         older = [
             update.old.handle for update in self.likely if (update.new.kind, update.new.row) == (kind, row)
         ]
         newer = [update for update in self.likely if (update.old.kind, update.old.row) == (kind, row)]
         by, name = (newer[0].new.handle, newer[0].old.handle) if newer else (None, "")
-        return Guess(tuple(older), by, name)
+        return Guess(tuple(older), by, name, overruled)
 
     def newer(self, kind: str, kind_of_older: str, rows: Collection[int]) -> list[int]:
         """The ids of a kind that may replace any of these things."""
@@ -177,6 +181,11 @@ class ResumeService:
                 lambda: (tx.memory_counts.current(name), _updates(tx, name)),
             )
             known_facts, learnt = _newer(tx, known_facts, learnt, updates)
+            memory_ids = [
+                *(memory.id for memory in learnt),
+                *(event.memory for event in events if event.memory),
+            ]
+            updates = replace(updates, overruled=tx.edges.overruled(memory_ids))
             stored_ground = ground.of_briefing(tx, learnt, known_facts.facts, named_by_folder)
             now, skipped = tx.now, tuple(tx.skipped)
         total = current + known_facts.more

@@ -113,6 +113,18 @@ def test_only_what_the_user_said_stands_as_the_word_of_the_user(
     assert "release branch" not in noted
 
 
+def test_a_briefing_names_what_the_user_said_where_a_note_of_a_model_took_its_place(
+    service: MemoryService, briefing: Callable[[], str]
+) -> None:
+    said = service.store(draft(RULE), None, TOLD).memory.id
+    noted = service.store(
+        draft("Releases leave from any branch on any day"), None, INFERRED, (), (said,)
+    ).memory
+    assert f"(in place of the user's m{said})" in briefing().partition("Noted")[2]
+    service.store(draft("Releases leave on Mondays"), None, TOLD, (), (noted.id,))
+    assert "in place of" not in briefing()
+
+
 def test_no_contradiction_from_outside_is_told(
     service: MemoryService, database: Database, briefing: Callable[[], str]
 ) -> None:

@@ -73,7 +73,7 @@ def marked(age: float, author: str | None, reader: Reader, more: str = "") -> st
 @dataclass(frozen=True, slots=True)
 class Guess:
     """A guess about a thing: `older` are the handles of what it may replace, `by` is that of what may replace it;
-    only then `handle` is its own.
+    only then `handle` is its own. `overruled` are those of what the user has said and it has replaced for certain.
 
     What may be replaced is said last, behind what may replace it: the guess may be wrong.
     """
@@ -81,10 +81,13 @@ class Guess:
     older: tuple[str, ...] = ()
     by: str | None = None
     handle: str = ""
+    overruled: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        replaced = f"in place of the user's {', '.join(self.overruled)}" if self.overruled else ""
         replaces = f"may replace {', '.join(self.older)}" if self.older else ""
-        return ", ".join(filter(None, [replaces, f"{self.handle}, perhaps replaced" if self.by else ""]))
+        perhaps = f"{self.handle}, perhaps replaced" if self.by else ""
+        return ", ".join(filter(None, [replaced, replaces, perhaps]))
 
 
 CERTAIN = Guess()

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
+from memory_server.domain import trust
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import REPLACING, Direction, Edge, EdgeStep, Linked, Relation, Walk
 from memory_server.domain.memory import Memory, MemoryId
@@ -214,6 +215,24 @@ class Edges:
         for id, opposite in rows:
             opposites.setdefault(MemoryId(id), []).append(MemoryId(opposite))
         return opposites
+
+    def overruled(self, ids: Collection[MemoryId]) -> dict[MemoryId, list[MemoryId]]:
+        """Return, for each of these memories that is not the user's word, what the user said and it supersedes."""
+        rows = self.tx.rows(
+            """
+            SELECT e.source_id, e.target_id, s.origin, t.origin
+            FROM edges e JOIN memories s ON s.id = e.source_id JOIN memories t ON t.id = e.target_id
+            WHERE e.source_id IN (SELECT value FROM json_each(:ids))
+                AND e.relation = 'supersedes' AND e.valid_to IS NULL
+            ORDER BY e.source_id, e.target_id
+            """,
+            {"ids": self.tx.array(ids)},
+        )
+        overruled: dict[MemoryId, list[MemoryId]] = {}
+        for newer, older, newer_origin, older_origin in rows:
+            if trust.is_of_user(older_origin) and not trust.is_of_user(newer_origin):
+                overruled.setdefault(MemoryId(newer), []).append(MemoryId(older))
+        return overruled
 
     def disputes(self, project: str, limit: int) -> list[tuple[MemoryId, MemoryId]]:
         """Return source and target of the edges by which a memory of a project ('' is none) is in a contradiction.
