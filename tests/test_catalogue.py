@@ -1,6 +1,7 @@
 """The Chinese of what people read: each text that is shown has it, and nothing else is in the catalogue."""
 
 import ast
+import calendar
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -66,8 +67,25 @@ OF_CLICK = {
     "{} is not in the range {}.",
     "{} is not a valid float.",
 }
-OF_TRIGGERS = {f"it {does} {{}}" for does in ("runs", "may run", "touches", "reads")}
-"""What `prelude.js` says of an act that a rule holds."""
+ROLES = ("user", "assistant", "system")
+OF_TRIGGERS = {
+    *(f"it {does} {{}}" for does in ("runs", "may run", "touches", "reads")),
+    *(f"{{}} in {role} message{excerpt}" for role in ROLES for excerpt in ("", ": {}")),
+    *(f"the {role} message meets the condition: {{}}" for role in ("user", "assistant")),
+    *(f"{some} message is similar to {{}} ({{}})" for some in ("a", "no")),
+    *(f"it is {day}" for day in calendar.day_name),
+    *calendar.day_name,
+    *calendar.month_name,
+    *(f"the month is {month}" for month in calendar.month_name),
+    *(f"the {unit} is {{}}" for unit in ("time", "year", "day")),
+    "{} keys found in total",
+    "all found: {}",
+    "not found: {}",
+    "it has been told",
+    "it is not due yet",
+    "due since {}, {} {} {}, {}",
+}
+"""What `prelude.js` says of an act that a rule holds, and of the value of a trigger."""
 
 OF_PYDANTIC = {
     "{}: Input should be {}, got {}",
@@ -274,3 +292,13 @@ def test_where_something_was_not_taken_over_is_said_in_chinese() -> None:
             "2026-03-14 Stop 失败：LockedError：未作改动。"
         )
     assert refusals.refused("line 3", "is no JSON") == "line 3: is no JSON"
+
+
+def test_the_reasons_of_a_trigger_are_in_chinese() -> None:
+    why = "'发布' in user message: 我们发布吧; it is Friday; not found: 'x'"
+    assert catalogue.reasons(why) == "用户消息中有 '发布'：我们发布吧；今天是星期五；没有找到：'x'"
+    assert catalogue.chinese("The trigger does not compile at line 1, column 31: x is not defined.") == (
+        "触发器无法编译（第 1 行第 31 列）：x is not defined。"
+    )
+    due = "due since Friday, 27 November 2026, 09:00"
+    assert catalogue.reasons(due) == "2026 年 11 月 27 日（星期五）09:00 起到时间"

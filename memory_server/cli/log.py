@@ -10,11 +10,12 @@ from memory_server.cli.handles import HandleType
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
-from memory_server.cli.terminal import colon, is_chinese, translated
+from memory_server.cli.terminal import is_chinese, translated
 from memory_server.domain.caller import Caller
 from memory_server.domain.change import Change, ChangeAction, ChangeFilter, Kind
 from memory_server.domain.handles import Handle
 from memory_server.errors import Mend, NotFound
+from memory_server.language import catalogue
 from memory_server.settings import Settings
 
 if TYPE_CHECKING:
@@ -91,11 +92,11 @@ def _line_of(services: "Services", event: Handle, by: Caller) -> str:
 
 def _text(change: Change) -> str:
     """Return the text of a change; a relation and the counts of an import are in the language of the person."""
+    if not is_chinese():
+        return change.text
     if change.action in (ChangeAction.CONNECTED, ChangeAction.DISCONNECTED):
-        relation, _, memory = change.text.partition(" ")
-        id, _, text = memory.partition(": ")
-        return f"{translated(relation)} {id}{colon()}{text}"
-    if change.kind not in (Kind.IMPORT, Kind.FORGETTING) or not is_chinese():
+        return catalogue.connection(change.text)
+    if change.kind not in (Kind.IMPORT, Kind.FORGETTING):
         return change.text
     from memory_server.cli import summary  # what imports, which the others do without
 

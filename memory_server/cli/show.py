@@ -19,16 +19,18 @@ from memory_server.cli.answers import (
 from memory_server.cli.handles import HandleType
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import verb
-from memory_server.cli.terminal import bracketed, colon, filled, translated
+from memory_server.cli.terminal import bracketed, colon, filled, is_chinese, translated
 from memory_server.domain.caller import Caller, Person
 from memory_server.domain.change import Change, ChangeAction, ChangeFilter, Kind
 from memory_server.domain.fact import FactChange
 from memory_server.domain.handles import Handle
+from memory_server.domain.long_term import LongTermMemory
 from memory_server.domain.memory import Memory, MemoryId
 from memory_server.domain.moment import timestamp
 from memory_server.domain.short_term import ShortTermId, ShortTermMemory
 from memory_server.domain.turn import Turn
 from memory_server.errors import Mend, NotFound
+from memory_server.language import catalogue
 from memory_server.settings import Settings
 from memory_server.stores import clock
 
@@ -181,14 +183,18 @@ def _print_trigger(item: ShownTrigger) -> None:
     _print_text(memory.prompt)
     output.fields(
         ("trigger", memory.trigger),
-        ("state", translated(memory.status(timestamp(clock())))),
+        ("state", _state(memory)),
         ("woken", output.times(memory.fired_count) if memory.fired_count else translated("never")),
         ("cooldown", filled("{number} minutes", number=memory.cooldown) if memory.cooldown else None),
         ("stored", output.moment(memory.created_at)),
         _origin(memory.origin),
     )
     _section(
-        "Wakes", [f"{output.moment(wake.at)}  {wake.client or '-'}{colon()}{wake.why}" for wake in item.wakes]
+        "Wakes",
+        [
+            f"{output.moment(wake.at)}  {wake.client or '-'}{colon()}{_reasons(wake.why)}"
+            for wake in item.wakes
+        ],
     )
     _section("History", map(_step, item.history))
 
@@ -231,6 +237,10 @@ def _step(change: Change) -> str:
     return f"{output.moment(change.at)}  {step}{undo}"
 
 
+def _reasons(why: str) -> str:
+    return catalogue.reasons(why) if is_chinese() else why
+
+
 def _who(client: str | None, session: str | None) -> str:
     return (client or translated("hand")) + (bracketed(filled("session {id}", id=session)) if session else "")
 
@@ -239,8 +249,18 @@ def _signed(at: str, who: str) -> str:
     return filled("{at} by {who}", at=output.moment(at), who=who)
 
 
+def _state(memory: LongTermMemory) -> str:
+    """Word the state of a trigger, with its end and the reason."""
+    state = memory.state(timestamp(clock()))
+    if not is_chinese():
+        return memory.status(timestamp(clock()))
+    until = output.moment(memory.quarantined_until) if state == "quarantined" else ""
+    words = f"{translated('quarantined until')} {until}" if until else translated(state)
+    return f"{words}{colon()}{translated(memory.error)}" if memory.error else words
+
+
 def _origin(origin: str) -> tuple[str, str | None]:
-    return "origin", origin
+    return "origin", translated(origin)
 
 
 def _found_times(memory: Memory) -> str | None:

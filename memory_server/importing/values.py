@@ -11,7 +11,7 @@ from memory_server.domain.edge import Relation
 from memory_server.domain.fact import is_plain
 from memory_server.domain.memory import MemoryType
 from memory_server.domain.moment import read
-from memory_server.language.text import by_word
+from memory_server.language.text import by_word, listed
 
 _TYPES = {
     MemoryType.DECISION: "decision decided choice architecture adr 决定 决策",
@@ -92,7 +92,7 @@ def texts(value: object) -> list[str]:
     """A list of texts: of a list, of JSON of one, or of a text with commas."""
     if isinstance(value, str):
         parsed = parsed_json(value)
-        value = parsed if isinstance(parsed, list) else value.split(",")
+        value = parsed if isinstance(parsed, list) else listed(value)
     items = value if isinstance(value, list | tuple) else []
     return [text for item in items if (text := str(item).strip())]
 

@@ -33,6 +33,18 @@ def condition(words: str) -> str:
     return "；或".join(chinese(part).replace("` or `", "` 或 `") for part in _OR.split(words))
 
 
+def connection(text: str) -> str:
+    """Return the text of a change of an edge, such as `supersedes m4: …`, in Chinese."""
+    relation, _, memory = text.partition(" ")
+    id, _, content = memory.partition(": ")
+    return f"{word(relation)} {id}：{content}"
+
+
+def reasons(text: str) -> str:
+    """Return the reasons for the value of a trigger in Chinese."""
+    return "；".join(map(chinese, text.split("; ")))
+
+
 @cache
 def entries() -> dict[str, str]:
     """Read the catalogue."""

@@ -19,6 +19,14 @@ def by_word(words: Mapping[Meaning, str]) -> dict[str, Meaning]:
     return {word: meaning for meaning, text in words.items() for word in text.split()}
 
 
+_COMMA = re.compile("[,，、]")
+
+
+def listed(text: str) -> list[str]:
+    """Return what stands between the commas of a text, also the Chinese ones, without what is empty."""
+    return [part for piece in _COMMA.split(text) if (part := piece.strip())]
+
+
 HAN = "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 """Han characters, as a character class (Unicode blocks, radicals and 々〆〇 included)."""
 

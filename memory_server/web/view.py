@@ -114,6 +114,7 @@ class Desk:
         page = self.templates.get_template(f"{name}.html").render(
             t=lambda text, **parameters: counted(translated(text, visit.language).format(**parameters)),
             say=lambda text: sentence(text, visit.language),
+            reasons=catalogue.reasons if visit.language == "zh" else str,
             condition=catalogue.condition if visit.language == "zh" else str,
             ago=lambda at: ago(at, visit.language), page=name, visit=visit, writes=visit.writes,
             csrf=Markup('<input type="hidden" name="csrf" value="{}">').format(visit.csrf),

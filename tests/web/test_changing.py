@@ -128,6 +128,20 @@ def test_several_memories_are_tagged_moved_and_forgotten_each_undone_by_one_clic
         expect(page.locator(".selected")).to_be_visible()
 
 
+def test_tags_may_stand_between_chinese_commas_and_only_memories_get_them(own: View) -> None:
+    (id,) = stored(own, "Lantern posts are green")
+    with own.page("/?q=lantern", language="zh-CN") as page:
+        page.check(f".pick [value=m{id}]")
+        page.fill("[name=tags]", "支付、主机，网关")
+        page.click(".selected [value=tag]")
+        page.wait_for_selector("[role=status] button")
+        assert page.locator(".hit >> nth=0").locator(".tag").all_inner_texts() == ["支付", "主机", "网关"]
+        page.evaluate(f"document.querySelector('.pick [value=m{id}]').value = 's1'")
+        page.check(".pick [value=s1]")
+        expect(page.locator(".selected [value=tag]")).not_to_be_visible()
+        expect(page.locator(".selected .unfit")).to_have_text("只有记忆有标签和所属项目。")
+
+
 def test_the_bar_is_three_keys_behind_a_box_and_asks_for_the_field_that_it_needs(own: View) -> None:
     stored(own, "Ferries leave at nine", "Ferries return at ten")
     with own.page("/?q=ferries") as page:

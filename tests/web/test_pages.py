@@ -231,6 +231,22 @@ def test_a_trigger_is_tried_part_by_part(seen: View) -> None:
         page.wait_for_selector("#tried .notice:has-text('does not compile')")
 
 
+def test_a_trial_and_the_changes_of_edges_are_told_in_chinese(seen: View) -> None:
+    with seen.page("/triggers", language="zh-CN") as page:
+        page.fill("[name=trigger]", "match_keys(messages, ['zebra']) > 0 && new Date().getDay() === 5")
+        page.fill("[name=messages]", "user: I saw a zebra")
+        page.fill("[name=at]", "2026-07-03T09:00")
+        page.click("form[action='/triggers/try'] button")
+        page.wait_for_selector("#tried tbody tr")
+        assert page.locator("#tried tbody td:last-child").all_inner_texts() == [
+            "用户消息中有 'zebra'：I saw a zebra",
+            "今天是星期五",
+        ]
+        page.goto(seen.base + "/timeline")
+        connected = page.locator(".step:has(.chip:text-is('连接')) .text").all_inner_texts()
+        assert "相关 m1：" in connected[0]
+
+
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 @pytest.mark.parametrize("language", ["en-GB", "zh-CN"])
 def test_the_graph_has_at_most_40_nodes_and_none_covers_another(

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from memory_server.domain.fact import MAX_DEPTH, FactDraft, Scope, is_plain
 from memory_server.errors import Invalid, NotFound
-from memory_server.language.text import clean, without_lone_surrogates
+from memory_server.language.text import clean, listed, without_lone_surrogates
 from memory_server.web.view import Desk, Visit, back
 
 LISTED = 200
@@ -57,7 +57,7 @@ def write(desk: Desk, visit: Visit) -> Response:
     form, key, scope = visit.form, visit.path("key"), Scope(visit.path("scope"))
     text = form["value"].replace("\r\n", "\n")
     value = _read(text) if form.get("as") == "json" else clean(text)
-    tags = tuple(filter(None, (clean(tag) for tag in form.get("tags", "").split(","))))
+    tags = tuple(filter(None, map(clean, listed(form.get("tags", "")))))
     draft = FactDraft(key, value, tags, expected_version=int(form["version"]))
     written = desk.services.facts.write(draft, scope, visit.within()).fact
     last = desk.services.facts.history(key, scope, 2, visit.within()).changes

@@ -10,7 +10,7 @@ from memory_server.domain.forgetting import Forgotten
 from memory_server.domain.memory import MemoryChange, MemoryDraft, MemoryId, MemoryType
 from memory_server.domain.short_term import ShortTermId
 from memory_server.errors import Invalid
-from memory_server.language.text import clean
+from memory_server.language.text import clean, listed
 from memory_server.web.view import Desk, Visit, back, differences, last_change
 
 MOST_CONTENT = 100_000
@@ -181,7 +181,7 @@ def _text(field: str) -> str:
 
 def read_tags(field: str) -> tuple[str, ...]:
     """Read tags with commas between them."""
-    tags = tuple(dict.fromkeys(filter(None, (clean(tag) for tag in field.replace("，", ",").split(",")))))
+    tags = tuple(dict.fromkeys(filter(None, map(clean, listed(field)))))
     if len(tags) > MOST_TAGS or any(len(tag) > LONGEST_TAG for tag in tags):
         raise Invalid(f"A memory has at most {MOST_TAGS} tags of at most {LONGEST_TAG} characters.")
     return tags

@@ -6,6 +6,7 @@ from memory_server.domain.change import LETTERS
 from memory_server.domain.memory import Filter, MemoryType
 from memory_server.domain.moment import timestamp
 from memory_server.domain.recall import Recallable
+from memory_server.language.text import listed
 from memory_server.services.looking import KINDS, LookWish
 from memory_server.web.view import Desk, Visit, given_moment
 
@@ -48,7 +49,7 @@ def _wish(visit: Visit) -> LookWish:
         Filter(
             MemoryType(type) if type else None,
             None if not project else "" if project == NO_PROJECT else project,
-            tuple(filter(None, (tag.strip() for tag in visit.get("tag").split(",")))),
+            tuple(listed(visit.get("tag"))),
             least if least > 1 else None,
             _local(since) if since else None,
             _local(until, 1) if until else None,

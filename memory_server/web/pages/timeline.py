@@ -5,9 +5,10 @@ from dataclasses import replace
 from starlette.responses import Response
 
 from memory_server.domain import trust
-from memory_server.domain.change import Change, ChangeFilter, Kind, read_id
+from memory_server.domain.change import Change, ChangeAction, ChangeFilter, Kind, read_id
 from memory_server.domain.timeline import Happened
 from memory_server.errors import Invalid
+from memory_server.language import catalogue
 from memory_server.services.timeline import Counts
 from memory_server.web import spans
 from memory_server.web.view import Desk, Visit, back
@@ -40,7 +41,8 @@ def show(desk: Desk, visit: Visit) -> Response:
     return desk.render(
         visit, "timeline", bars=_bars(columns, most), totals=totals, most=most,
         labels=_labels(list(counts.days)), by_project=sorted(counts.projects.items(), key=_total, reverse=True),
-        changes=[_marked(change) for change in log.changes], width=WIDTH, height=HEIGHT, questions=questions,
+        changes=[_shown(change, visit.language) for change in log.changes],
+        width=WIDTH, height=HEIGHT, questions=questions,
         tokens=desk.services.replaying.tokens(span), growth=totals[Happened.STORED] - totals[Happened.FORGOTTEN],
         Kind=Kind, Happened=Happened, **spans.shown(visit, span),
     )  # fmt: skip
@@ -60,9 +62,11 @@ def undo(desk: Desk, visit: Visit) -> Response:
     )
 
 
-def _marked(change: Change) -> Change:
-    """Return a change with its origin before the text, where that waits to be confirmed."""
-    return replace(change, text=trust.before(change.origin, change.text))
+def _shown(change: Change, language: str) -> Change:
+    """Return a change with its text in the language, and its origin before it, where that waits to be confirmed."""
+    is_edge = change.action in (ChangeAction.CONNECTED, ChangeAction.DISCONNECTED)
+    text = catalogue.connection(change.text) if is_edge and language == "zh" else change.text
+    return replace(change, text=trust.before(change.origin, text))
 
 
 def _total(project_counts: tuple[str, Counts]) -> int:
