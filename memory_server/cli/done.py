@@ -98,7 +98,10 @@ class RestoredAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RescueAnswer:
-    """`rows` and `left_out` count by table; a loss is not `certain` where some of its ids may have had no row."""
+    """`rows` and `left_out` count by table; a loss is not `certain` where some of its ids may have had no row.
+
+    A loss without `ids`: rows of the table may be lost, and nothing tells which.
+    """
 
     file: str
     rows: dict[str, int]

@@ -40,9 +40,11 @@ def rescue_command(settings: Settings, file: Path, new: Path | None) -> None:  #
     if output.answered(RescueAnswer(str(target), done.rows, done.lost, done.left_out)):
         return
     output.say(f"{target}: {output.counted(sum(done.rows.values()), 'row')} rescued, checked")
-    for rows in done.lost:
+    for rows in (rows for rows in done.lost if rows.ids):
         ids = f"{_named(rows.table)} {', '.join(_ranges(rows.table, rows.ids))}"
         output.say(f"lost: {ids}" if rows.certain else f"lost, if there were such: {ids}")
+    if in_doubt := [_named(rows.table) for rows in done.lost if not rows.ids]:
+        output.say(f"lost, if there were such: rows of {', '.join(in_doubt)}")
     for table, number in done.left_out.items():
         output.say(f"left out, because what they belong to is lost: {number:,} {_named(table)}")
     if not done.lost:

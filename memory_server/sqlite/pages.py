@@ -45,6 +45,7 @@ class Pages:
     size: int = USUAL_SIZE
     reserved: int = 0
     version: int | None = None
+    application: int | None = None
     visited: set[int] = field(default_factory=set)
 
     @classmethod
@@ -56,6 +57,7 @@ class Pages:
         if data[:16] == MAGIC and size >= 512 and size & (size - 1) == 0:
             pages.size, pages.reserved = size, data[20]
             pages.version = int.from_bytes(data[60:64])
+            pages.application = int.from_bytes(data[68:72])
             pages._visit_free(int.from_bytes(data[32:36]))
         return pages
 

@@ -43,8 +43,12 @@ TYPES: dict[str, Any] = {"TEXT": str, "INTEGER": int, "REAL": (int, float), "BLO
 
 @dataclass(frozen=True, slots=True)
 class Rescued:
-    """`rows` and `left_out` count by table: those that are in the new file, and those that belong to a lost one."""
+    """`rows` and `left_out` count by table: those that are in the new file, and those that belong to a lost one.
 
+    `ours`: the file says that it is of this program.
+    """
+
+    ours: bool
     rows: dict[str, int]
     lost: tuple[LostRows, ...]
     left_out: dict[str, int]
@@ -133,19 +137,22 @@ def _fill(draft: apsw.Connection, pages: Pages) -> Rescued:
         for row in _rows(pages, roots.get(table.name), table.gaps):
             if not table.put(draft, row):
                 table.gaps.append(Gap(row.id - 1, row.id))
-    highest = _highest_ids(pages, roots)
+    highest, all_known = _highest_ids(pages, roots)
     indexed = {name: _ids(pages, roots.get(index)) for name, index in INDEXED.items()}
     _take_strays(draft, pages, roots, tables)
     left_out = _drop_orphans(draft)
     _set_highest_ids(draft, highest, tables)
+    _name_projects(draft)
     for _, sql in triggers:
         draft.execute(str(sql))
     draft.execute("COMMIT")
     counts = {table.name: int(draft.execute(f"SELECT count(*) FROM {table.name}").get) for table in tables}
     lost = (_lost(table, highest.get(table.name, 0), indexed.get(table.name)) for table in tables)
+    in_doubt = {table.name for table in tables if table.gaps and (table.id is None or not all_known)}
     return Rescued(
+        pages.application == migrate.APPLICATION_ID,
         {name: number for name, number in counts.items() if number},
-        tuple(rows for rows in lost if rows.ids),
+        tuple(rows for rows in lost if rows.ids or (rows.table in in_doubt and not rows.certain)),
         left_out,
     )
 
@@ -181,14 +188,16 @@ def _ids(pages: Pages, root: int | None) -> set[int] | None:
     return None if gaps else ids
 
 
-def _highest_ids(pages: Pages, roots: dict[str, int]) -> dict[str, int]:
-    """Return the highest id that each table ever gave."""
-    rows = _rows(pages, roots.get("sqlite_sequence"), [])
-    return {
+def _highest_ids(pages: Pages, roots: dict[str, int]) -> tuple[dict[str, int], bool]:
+    """Return the highest id that each table ever gave; False where that of a table may be missing."""
+    gaps = list[Gap]()
+    rows = _rows(pages, roots.get("sqlite_sequence"), gaps)
+    highest = {
         str(row.values[0]): row.values[1]
         for row in rows
         if len(row.values) == 2 and isinstance(row.values[1], int)
     }
+    return highest, not gaps
 
 
 def _set_highest_ids(draft: apsw.Connection, highest: dict[str, int], tables: Iterable[_Table]) -> None:
@@ -239,6 +248,22 @@ def _drop_orphans(draft: apsw.Connection) -> dict[str, int]:
                 draft.execute(f"DELETE FROM {table} WHERE {lost}")
                 left_out[str(table)] += draft.changes()
     return +left_out
+
+
+def _name_projects(draft: apsw.Connection) -> None:
+    """Make a project for each name that rows have, as their triggers do: its own row may be lost."""
+    if not draft.execute("SELECT 1 FROM sqlite_schema WHERE name = 'projects'").get:
+        return  # a file of before projects had rows
+    draft.execute(
+        """
+        INSERT OR IGNORE INTO projects (name)
+        SELECT project FROM memories WHERE project IS NOT NULL
+        UNION
+        SELECT project FROM turns WHERE project <> ''
+        UNION
+        SELECT owner FROM facts WHERE scope = 'project' AND owner <> '' AND person IS NULL
+        """
+    )
 
 
 def _lost(table: _Table, highest: int, indexed: set[int] | None) -> LostRows:

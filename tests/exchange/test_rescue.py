@@ -9,9 +9,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memory_server.errors import Unavailable
-from memory_server.sqlite import bm25, vectors
+from memory_server.errors import Conflict, Unavailable
+from memory_server.sqlite import bm25, salvage, vectors
 from memory_server.sqlite.database import Database
+from memory_server.sqlite.pages import Pages
 from memory_server.sqlite.salvage import Rescued
 from memory_server.storage import packaged
 from memory_server.stores import clock
@@ -44,6 +45,13 @@ COLUMNS = {
     "short_term_memories": "id, text",
     "fact_history": "id, key, version, value",
 }
+
+
+LOST_WITH = {
+    "memories": ("edges",),
+    "conversations": ("short_term_memories",),
+}
+"""Kinds whose rows may belong to a lost one of the table."""
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +164,66 @@ def test_of_a_file_that_was_cut_off_the_beginning_is_rescued(sound: Path, damage
     assert after["memories"].items() <= before["memories"].items()
     assert before["memories"].keys() - after["memories"].keys() <= lost(done, "memories")
     assert after["memories"]
+
+
+@pytest.mark.parametrize("share", [0.7, 0.75, 0.8, 0.9, 0.99])
+def test_of_a_file_cut_anywhere_each_memory_on_a_page_that_is_left_is_rescued(
+    sound: Path, damaged: Path, share: float
+) -> None:
+    data = damaged.read_bytes()[: int(damaged.stat().st_size * share) // PAGE * PAGE]
+    damaged.write_bytes(data)
+    left = {row.id for row in Pages.of(data).rows(root_of(sound, "memories"), [])}
+    assert left
+    _, target = rescued(damaged)
+    assert content(target)["memories"].keys() == left
+
+
+def test_a_file_of_ours_whose_rows_are_cut_off_is_not_called_foreign(damaged: Path) -> None:
+    damaged.write_bytes(damaged.read_bytes()[: 50 * PAGE])
+    with pytest.raises(Unavailable, match=r"Too much of .* is missing: none of its rows can be read"):
+        rescued(damaged)
+
+
+def test_the_root_page_of_any_table_may_be_lost(sound: Path, damaged: Path) -> None:
+    before, data = content(sound), damaged.read_bytes()
+    for table in salvage.KEPT:
+        damaged.write_bytes(data)
+        spoil(damaged, root_of(sound, table))
+        _, target = rescued(damaged)
+        after = content(target)
+        for kind in KINDS:
+            if kind not in LOST_WITH.get(table, ()):
+                assert after[kind] == before[kind], (table, kind)
+
+
+def test_memories_keep_a_project_whose_own_row_is_lost(sound: Path, damaged: Path) -> None:
+    spoil(damaged, root_of(sound, "projects"))
+    done, target = rescued(damaged)
+    assert content(target) == content(sound)
+    with closing(apsw.Connection(str(target))) as connection:
+        assert connection.execute("SELECT id, name FROM projects").fetchall() == [(2, "ledger")]
+    (rows,) = done.lost
+    assert (rows.table, rows.ids, rows.certain) == ("projects", (1,), False)
+
+
+def test_what_cannot_be_copied_leaves_nothing_and_says_nothing_of_copy(
+    sound: Path, damaged: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(salvage, "_name_projects", lambda _draft: None)
+    spoil(damaged, root_of(sound, "projects"))
+    with pytest.raises(Conflict) as refusal:
+        rescued(damaged)
+    assert "unfinished" not in str(refusal.value)
+    assert refusal.value.problem.hints == ()
+    assert not damaged.with_name("rescued.db.unfinished").exists()
+
+
+def test_where_the_list_of_ids_is_lost_the_tables_that_may_have_lost_rows_are_named(damaged: Path) -> None:
+    sequence, data = root_of(damaged, "sqlite_sequence"), damaged.read_bytes()
+    damaged.write_bytes(data[: len(data) * 4 // 5])
+    spoil(damaged, sequence)
+    done, _ = rescued(damaged)
+    assert {rows.table for rows in done.lost if not rows.ids} == {"edges", "fact_history"}
 
 
 def test_what_was_deleted_is_not_brought_back_and_no_id_is_given_again(sound: Path, damaged: Path) -> None:
