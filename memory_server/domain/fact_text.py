@@ -13,6 +13,10 @@ from memory_server.language.text import fold
 _ROOT = re.compile(r"(?:project|current|user)\.")
 """The first part of many keys, which tells nothing of a fact."""
 
+_YES_OR_NO = re.compile(r"\W*(?:true|false|null|none|yes|no|on|off|[是否有无开关])?\W*", re.IGNORECASE)
+_NUMBER = re.compile(r"[\W\d]*")
+"""What says nothing without the key."""
+
 
 def of(key: str, value: Any) -> str:
     """The key as words, and the value as a person would write it."""
@@ -24,11 +28,17 @@ def value_of(value: Any) -> str:
 
 
 def origin(key: str, value: Any, stamp: trust.Stamp, tags: Iterable[object] = ()) -> str:
-    """Return who said a fact first: its value, or the key with it, since a key may say as much, and so may a tag."""
+    """Return who said a fact first: its value, or the key with it, since a key may say as much, and so may a tag.
+
+    The user has told it only if its value is theirs: a number with its key, and never a bare yes or no.
+    """
     texts = list(_texts(value))
-    name = clauses.words(_ROOT.sub("", key))
-    of_value = trust.of_parts([stamp("\n".join(texts)), stamp(f"{name}: {' '.join(texts)}")])
-    return trust.with_names(of_value, tags, stamp)
+    name, of_texts = clauses.words(_ROOT.sub("", key)), " ".join(texts)
+    origins = [stamp("\n".join(texts)), stamp(f"{name}: {of_texts}")]
+    telling = origins if _NUMBER.fullmatch(of_texts) else origins[:1]
+    if _YES_OR_NO.fullmatch(of_texts) or any(origin != trust.TOLD for origin in telling):
+        origins = [origin for origin in origins if origin != trust.TOLD] or [stamp("")]
+    return trust.with_names(trust.of_parts(origins), tags, stamp)
 
 
 def _texts(value: Any) -> Iterator[str]:

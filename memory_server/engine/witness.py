@@ -7,14 +7,13 @@ does not know: of a session that it did not see from its start, it calls nothing
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from memory_server.domain import sketch, trust, worded_again
-from memory_server.engine import fetching
+from memory_server.domain import sketch, trust
+from memory_server.engine import attribution, fetching
+from memory_server.engine.attribution import Utterance
 from memory_server.hook.event import Event, Name
 from memory_server.hook.written import OURS, TOOLS, texts
 from memory_server.project import Project
@@ -27,12 +26,6 @@ MOST_BYTES = 16_000_000
 
 OLDEST = 12 * 3600.0
 """Seconds after which a sketch is forgotten."""
-
-TOLD = 0.6
-"""Share of a text's words that stand in one prompt from which on the user has said it."""
-
-BESIDES = 0.2
-"""Share of a text's words that the user did not say and an output did, from which on it says more than the user."""
 
 SILENT = frozenset(
     ["Write", "Edit", "MultiEdit", "NotebookEdit", "apply_patch", "Task", "Agent", "TodoWrite"]
@@ -55,15 +48,6 @@ _TAG = re.compile(r"\s*<[a-zA-Z][\w-]*>")
 
 START = frozenset(["startup", "clear"])
 """The ways in which a session begins without anything that was said before."""
-
-
-@dataclass(frozen=True, slots=True)
-class Utterance:
-    """A sketch of something that was said, and its origin."""
-
-    origin: str
-    sketch: sketch.Sketch
-    at: float
 
 
 @dataclass(slots=True)
@@ -90,7 +74,7 @@ class Witness:
                 self._sessions.move_to_end(name)
             while len(self._sessions) > MOST:
                 self._sessions.popitem(last=False)
-        self._keep(origin, text)
+        self._keep(origin, text, event.session or "", project.key)
 
     def tell(self, answer: Mapping[str, Any]) -> None:
         """Take in what this server answers of texts from outside: a model may store them again in another shape."""
@@ -100,12 +84,14 @@ class Witness:
         for origin, parts in by_origin.items():
             self._keep(origin, "\n".join(parts))
 
-    def _keep(self, origin: str, text: str) -> None:
+    def _keep(self, origin: str, text: str, session: str = "", project: str = "") -> None:
         if not text.strip():
             return
-        text_sketch = sketch.sketch(text, self.salt)
+        text_sketch, stated = sketch.sketch(text, self.salt), None
+        if origin == trust.TOLD:
+            stated = attribution.Stated.of(text, self.salt)
         with self._lock:
-            self._utterances.append(Utterance(origin, text_sketch, self.now()))
+            self._utterances.append(Utterance(origin, text_sketch, self.now(), stated, session, project))
             self._forget()
 
     def stamp(self, session: str | None, project: Project) -> trust.Stamp:
@@ -115,9 +101,15 @@ class Witness:
             with self._lock:
                 is_whole = self._sessions.get(session or "", self._sessions.get(project.key))
                 self._forget()
-                utterances = tuple(self._utterances)
-            sought = sketch.needle(text, self.salt)
-            return _origin(sought, utterances) or (trust.INFERRED if is_whole else trust.UNKNOWN)
+                is_known = session in self._sessions
+                utterances = [
+                    utterance
+                    for utterance in self._utterances
+                    if utterance.origin != trust.TOLD
+                    or (utterance.session == session if is_known else utterance.project == project.key)
+                ]
+            origin = attribution.origin(text, self.salt, utterances)
+            return origin or (trust.INFERRED if is_whole else trust.UNKNOWN)
 
         return stamped
 
@@ -164,123 +156,10 @@ class Witness:
         for utterance in reversed(self._utterances):
             is_of_user = utterance.origin == trust.TOLD
             of_user, of_tools = of_user - is_of_user, of_tools - (not is_of_user)
-            room -= utterance.sketch.size
+            room -= utterance.size
             if utterance.at >= since and room >= 0 and (of_user if is_of_user else of_tools) >= 0:
                 latest.append(utterance)
         self._utterances = latest[::-1]
-
-
-def _origin(sought: sketch.Needle, utterances: Sequence[Utterance]) -> str | None:
-    """Return who said a text; None where nobody did who was heard."""
-    if not len(sought.words):
-        return None
-    user = _User.of(sought, [prompt.sketch for prompt in utterances if prompt.origin == trust.TOLD])
-    shares: dict[str, float] = {}
-    for output in utterances:
-        if output.origin == trust.TOLD:
-            continue
-        for part, match in sketch.overlaps(sought, output.sketch):
-            if not trust.waits(output.origin) or user.says_less(sought, part, match, output.sketch):
-                shares[output.origin] = max(match.share, shares.get(output.origin, 0.0))
-    outside = [origin for origin in shares if trust.waits(origin)]
-    most = max(outside, key=shares.__getitem__, default=None)
-    is_short = len(sought.words) <= sought.enough
-    if most is not None and not (is_short and shares.get(trust.SEEN, 0.0) >= shares[most]):
-        return most
-    if (origin := _of_code(sought, utterances)) is not None:
-        return origin
-    if user.has_told:
-        return trust.TOLD
-    return _worded_again(sought, utterances) or (trust.SEEN if trust.SEEN in shares else None)
-
-
-@dataclass(frozen=True, slots=True)
-class _User:
-    """Parts of a text that stand in prompts: `matches` are the words and pairs of each prompt, `words` those with their
-    signs in any prompt, `pairs` and `triples` likewise."""
-
-    matches: Sequence[sketch.Match]
-    words: sketch.Flags
-    pairs: sketch.Flags
-    triples: sketch.Flags
-
-    @classmethod
-    def of(cls, sought: sketch.Needle, prompts: Sequence[sketch.Sketch]) -> "_User":
-        matches = [sketch.match(sought, prompt) for prompt in prompts]
-        words, pairs, triples = (
-            np.zeros(len(hashes), bool) for hashes in (sought.words, sought.pairs, sought.triples)
-        )
-        for match, prompt in zip(matches, prompts, strict=True):
-            words |= match.words & sketch.signs(sought, prompt)
-            pairs |= match.pairs
-            triples |= sketch.standing_of(sought.triples, prompt)
-        return cls(matches, words, pairs, triples)
-
-    @property
-    def has_told(self) -> bool:
-        return self._best(slice(None)) is not None
-
-    def says_less(
-        self, sought: sketch.Needle, part: slice, match: sketch.Match, source: sketch.Sketch
-    ) -> bool:
-        """True if the user has not told a part that stands in an output, or the output has more of it, word by word."""
-        best = self._best(part)
-        if best is None:
-            return True
-        output_words = match.words[part] & (~sought.has_sign | sketch.signs(sought, source))[part]
-        if np.count_nonzero(output_words & ~best.words[part]) >= BESIDES * len(output_words):
-            return True
-        between = slice(part.start, part.stop - 1)
-        output_pairs, user_pairs = match.pairs[between], self.pairs[between]
-        user_words = self.words[part]
-        more = np.count_nonzero(output_words & ~user_words) + np.count_nonzero(output_pairs & ~user_pairs)
-        less = np.count_nonzero(user_words & ~output_words) + np.count_nonzero(user_pairs & ~output_pairs)
-        if (output_words & ~user_words).any():
-            return bool(more > less)
-        if not more and not less:
-            triples = slice(part.start, max(part.start, part.stop - 2))
-            user_triples = self.triples[triples]
-            output_triples = sketch.standing_of(sought.triples, source)[triples]
-            more, less = (
-                np.count_nonzero(output_triples & ~user_triples),
-                np.count_nonzero(user_triples & ~output_triples),
-            )
-        return len(output_words) >= sought.enough and bool(more and not less)
-
-    def _best(self, part: slice) -> sketch.Match | None:
-        """Return the prompt that tells a part; None where none does."""
-        best = max(self.matches, key=lambda match: np.count_nonzero(match.words[part]), default=None)
-        if best is None:
-            return None
-        words = best.words[part]
-        return best if np.count_nonzero(words) >= (TOLD if len(words) > 1 else 1.0) * len(words) else None
-
-
-def _of_code(sought: sketch.Needle, utterances: Sequence[Utterance]) -> str | None:
-    """Return the origin from outside of a number, a code, an address or a lone name that nobody else has said; None
-    where there is none."""
-    codes = sought.codes if sought.name is None else np.array([*sought.codes, sought.name], np.uint32)
-    if not len(codes):
-        return None
-    outside = [utterance for utterance in utterances if trust.waits(utterance.origin)]
-    if not outside:
-        return None
-    is_known = np.zeros(len(codes), bool)
-    for utterance in utterances:
-        if not trust.waits(utterance.origin):
-            is_known |= sketch.standing_of(codes, utterance.sketch)
-    for utterance in reversed(outside):
-        if (sketch.standing_of(codes, utterance.sketch) & ~is_known).any():
-            return utterance.origin
-    return None
-
-
-def _worded_again(sought: sketch.Needle, utterances: Sequence[Utterance]) -> str | None:
-    """Return the origin from outside that probably says a text in other words; None where none does."""
-    outside = [utterance for utterance in utterances if trust.waits(utterance.origin)]
-    inside = [utterance.sketch for utterance in utterances if not trust.waits(utterance.origin)]
-    index = worded_again.likeliest(sought, [utterance.sketch for utterance in outside], inside)
-    return None if index is None else outside[index].origin
 
 
 def origin_of(tool: str, arguments: Mapping[str, object]) -> str | None:

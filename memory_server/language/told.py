@@ -102,16 +102,21 @@ _DOUBTFUL = closed_list(r"""
     |\b(?<!re\s)(?:not\ssure|no\sidea|i\sforgot|i\s(?:think|guess|wonder|hope|wish)|kidding|jk|lol|lmao|rofl|(?:ha){2,}|apparently)\b|哈哈|[😀-🙏🤣]|[;:]-?\)|/s$
     |^(?!(?:we|i)\s)(?:(?:my|the|our|an?)\s)?\w+\s(?:says?|said|claims?|claimed|thinks|wrote)\b|,\ssays\s
     |^(?!(?:we|i)\s)(?:\S+\s){1,4}(?:(?:claim|contend|insist|reckon|swear|allege)s|told\s(?:me|us))\b|\baccording\sto\b|^\S{0,3}[文书他她人妈]说|听说|据说|声称|宣称|^[^，。我别不]{1,8}跟我说|我(?:觉得|猜|估计)|不确定
-    |\b(?:used\sto|previously|back\sthen|until\slast\s\w+)\b|^(?:以前|之前|原来)
     |\bin\s(?:the|this|my)\s(?:story|scene|example|exercise|dream|movie|film|picture)\b|故事里|例子里
+    |^(?:we|i|you)\s(?:could|might)\s(?!not)|\bhaven['’]t\sdecided\b
+""")
+"""What supposes, guesses, jokes or reports."""
+
+_OF_THE_DAY = closed_list(r"""
+    \b(?:used\sto|previously|back\sthen|until\slast\s\w+)\b|^(?:以前|之前|原来)
     |(?<!of\s)(?<!from\s)\b(?:today|tonight|tomorrow|yesterday|right\snow|at\sthe\smoment|atm|this\stime|just\sthis\sonce|next\sweek(?:end)?|heute|gerade|morgen|nächste\swoche)\b
-    |^(?:we|i|you)\s(?:could|might)\s(?!not)|^(?:until|till|bis)\s(?:then|next|the\send|\w+day|\w+tag)\b|^(?:周|星期|礼拜|月底|下)\S{0,2}(?:之前|前)
-    |(?:n['’]t|\bnot)\b.*\byet\b|\bhaven['’]t\sdecided\b|\bnoch\snicht\b|还没|尚未
+    |^(?:until|till|bis)\s(?:then|next|the\send|\w+day|\w+tag)\b|^(?:周|星期|礼拜|月底|下)\S{0,2}(?:之前|前)
+    |(?:n['’]t|\bnot)\b.*\byet\b|\bnoch\snicht\b|还没|尚未
     |^(?!.*(?:because|since|caus|due\s|fix|solv|cure|help|reason)).*\b(?:crash(?:es|ed)|throws|fail(?:s|ed|ing)?|broken|stuck)\b
     |^(?!.*(?:因为|原因|引起|导致|就好|就不|以后)).*(?:崩溃?了|报错|挂了|卡住|卡死)
     |今天|今晚|明天|昨天|昨晚|刚才|目前|当前|下周|下个?星期|这次|这一次
 """)
-"""What supposes, guesses, jokes, reports, fails for no reason, or is of the day."""
+"""What fails for no reason, or is of the day."""
 
 _AT_HAND = closed_list(r"""
     ^(?!.*\b(?:always|never|every|whenever|any|all)\b)(?:(?:please|pls|also|then|now)\s)*
@@ -210,7 +215,7 @@ def _says_of_whom(statement: Statement) -> bool:
 def spoken(text: str) -> list[Statement]:
     """The statements of a message that are judged: with their opening words, which tell a correction."""
     parts = _joined(list(renewed(own_words(text))))
-    texts = [statement for sentence in parts for statement in _statement(sentence)]
+    texts = [statement for sentence in parts for statement in statements_of(sentence)]
     message = sentences.line(text) if texts else ""
     return [Statement(statement, *_around(statement, message)) for statement in texts]
 
@@ -232,7 +237,7 @@ def corrections(text: str) -> list[str]:
     return [
         statement[-len(opened) - 2 :] if opened[0].isupper() else opened
         for statement in cut
-        if (opened := _opened(statement)) and not _is_refused(statement)
+        if (opened := _opened(statement)) and not _is_refused(statement) and not _OF_THE_DAY.search(opened)
     ]
 
 
@@ -255,18 +260,20 @@ def _points_back(sentence: str) -> bool:
     return content != wish and _POINTS_BACK.search(content) is not None
 
 
-def _statement(sentence: str) -> Iterator[str]:
-    """The sentence without the request at its end; nothing where it asks, guesses or is of the day."""
+def statements_of(sentence: str, lasts: bool = True) -> Iterator[str]:
+    """Yield the sentence without the request at its end; nothing where it asks or guesses, or is of the day though it
+    should last."""
     statement = without_request(sentence)
     text = _opened(statement)
     if not SHORTEST <= len(text) <= LONGEST or (text.isascii() and " " not in text):
         return
-    if not _is_refused(statement) or _holds(text, _ASKED_TO_KEEP, _ASKED_AFTERWARDS):
+    is_passing = lasts and _OF_THE_DAY.search(text)
+    if not (is_passing or _is_refused(statement)) or _holds(text, _ASKED_TO_KEEP, _ASKED_AFTERWARDS):
         yield statement
 
 
 def _is_refused(statement: str) -> bool:
-    """True if a statement asks, guesses, is of the day, or orders something after a denial."""
+    """True if a statement asks, guesses, or orders something after a denial."""
     text = _opened(statement)
     is_order = bool(_DENIES.search(statement) and _ORDERS.search(text))
     return is_order or any(pattern.search(text) for pattern in (_ASKS, _DOUBTFUL, _AT_HAND))

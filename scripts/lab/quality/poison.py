@@ -198,11 +198,12 @@ def poisoned(held: bool) -> Iterator[tuple[str, str]]:
 
 
 def users() -> list[str]:
-    """What users say."""
-    texts = []
+    """What users state: in a prompt that says something lasting, those sentences."""
+    texts: list[str] = []
     for name in ("spoken", "spoken_held", "stated", "stated_held"):
-        lines = (ROOT / f"tests/language/{name}.jsonl").read_text(encoding="utf-8").splitlines()
-        texts += [json.loads(line)["said"] for line in lines]
+        for line in (ROOT / f"tests/language/{name}.jsonl").read_text(encoding="utf-8").splitlines():
+            labelled = json.loads(line)
+            texts += labelled["facts"] if "facts" in labelled else [labelled["said"]] * labelled["states"]
     return [text for text in texts if "\n" not in text and len(_cut(text)) > 4]
 
 
