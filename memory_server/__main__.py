@@ -11,6 +11,10 @@ FOR_PEOPLE = ("log", "captured", "forget", "learnt", "unlearn", "-h", "--help")
 """What follows `hook` where a person types it. All else is a client's event, which must never fail."""
 
 
+BEFORE_AN_ACT = "PreToolUse"
+"""The event before a tool of the client runs, for which the rules are read."""
+
+
 def main() -> int:
     """Run the program. What it imports stays, so looking for garbage begins afterwards: see `engine/garbage.py`.
 
@@ -26,6 +30,10 @@ def main() -> int:
             sys.stdout.write(f"{shown}\n")
             return 0
         case ["hook", event, *_] if event not in FOR_PEOPLE:
+            if wrong := flags.unknown_hook_of(arguments[2:], os.environ):
+                sys.stderr.write(f"memory-server: {wrong}\n")
+                if event != BEFORE_AN_ACT:  # there rules hold all the same
+                    return 1
             try:
                 _hook(arguments[1:])
             except (

@@ -1,7 +1,7 @@
 """The flags of the server, known without the settings, whose import takes longer than the first answers."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 PREFIX = "MEMORY_SERVER_"
 """Of the environment variables of the settings."""
@@ -23,6 +23,28 @@ SETTINGS = SWITCHES.union(
     "oauth_projects oauth_tenant audit log_level session engine engine_idle".split()
 )
 
+
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+"""The levels of messages."""
+
+LONGEST_IDLE = 86_400
+"""Seconds after which an engine ends at the latest that nobody is connected to."""
+
+HOOKS = (
+    "SessionStart",
+    "UserPromptSubmit",
+    "SubagentStart",
+    "PreToolUse",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "Stop",
+    "PreCompact",
+    "SessionEnd",
+)
+"""The events that have a hook."""
+
+EVERY_HOOK = "all"
+"""The word that turns off every hook."""
 
 OF_A_CLIENT = {"project": "CLAUDE_PROJECT_DIR", "session": "CLAUDE_CODE_SESSION_ID"}
 """Variables of a client that stand for settings of a session."""
@@ -100,6 +122,27 @@ def value_of(name: str, server_flags: Mapping[str, object], environment: Mapping
 def is_on(name: str, server_flags: Mapping[str, object], environment: Mapping[str, str]) -> bool:
     """Return True where a switch is on."""
     return value_of(name, server_flags, environment).lower() in _TRUE
+
+
+def hooks_named(words: Iterable[str]) -> tuple[str, ...]:
+    """Return hooks by their names, which people type in any case; what names none stays as it is."""
+    names = {name.lower(): name for name in (*HOOKS, EVERY_HOOK)}
+    return tuple(names.get(word.lower(), word) for word in map(str.strip, words) if word)
+
+
+def unknown_hook(hooks: Iterable[str]) -> str | None:
+    """Return what is wrong with a name that no hook has; None where there is no such name."""
+    known = (*HOOKS, EVERY_HOOK)
+    wrong = next((name for name in hooks if name not in known), None)
+    return None if wrong is None else f"{wrong!r} is unknown. There are: {', '.join(known)}."
+
+
+def unknown_hook_of(arguments: Sequence[str], environment: Mapping[str, str]) -> str | None:
+    """Return the same of the arguments and variables of a hook, with the name of the setting."""
+    values = dict(of_hook(arguments))
+    wrong = unknown_hook(hooks_named(value_of("hooks_off", values, environment).split(",")))
+    name = flag_of("hooks_off") if "hooks_off" in values else f"{PREFIX}HOOKS_OFF"
+    return None if wrong is None else f"{name}: {wrong}"
 
 
 def of_hook(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:

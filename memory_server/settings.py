@@ -11,6 +11,7 @@ from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, Plain
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from memory_server import defaults, where
+from memory_server.flags import EVERY_HOOK, HOOKS, LONGEST_IDLE, hooks_named, unknown_hook
 from memory_server.project import NONE, Project, project_of
 from memory_server.where import Postgres
 
@@ -19,6 +20,9 @@ EMBEDDER_KEY = "MEMORY_SERVER_EMBEDDER_KEY"
 
 RERANKER_KEY = "MEMORY_SERVER_RERANKER_KEY"
 """The variable that holds the key of the re-ranker."""
+
+KEYS = (EMBEDDER_KEY, RERANKER_KEY)
+"""Variables that are no settings: their values are secret."""
 
 LOOPBACK = "127.0.0.1"
 """Where only this machine reaches a server."""
@@ -33,6 +37,17 @@ def _split(value: object) -> object:
     return (
         tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
     )
+
+
+def _hooks(names: tuple[str, ...]) -> tuple[str, ...]:
+    hooks = hooks_named(names)
+    if wrong := unknown_hook(hooks):
+        raise ValueError(wrong)
+    return hooks
+
+
+def _upper(value: object) -> object:
+    return value.strip().upper() if isinstance(value, str) else value
 
 
 def _known_embedder(name: str) -> str:
@@ -198,10 +213,8 @@ class Settings(BaseSettings):
         "where it is found, and told to nobody unasked until a person confirms it. `confirm`: until then no "
         "search and no list of a tool has it either. `off`: nobody looks where new texts come from.",
     )
-    hooks_off: Names = Field(
-        default=(),
-        description="Hooks that do nothing: SessionStart, UserPromptSubmit, SubagentStart, PostToolUse, Stop, "
-        "PreCompact, SessionEnd, or `all`.",
+    hooks_off: Annotated[Names, AfterValidator(_hooks)] = Field(
+        default=(), description=f"Hooks that do nothing: {', '.join(HOOKS)}, or `{EVERY_HOOK}`."
     )
     engine: Literal["auto", "off"] = Field(
         default="auto",
@@ -211,7 +224,7 @@ class Settings(BaseSettings):
     engine_idle: float = Field(
         default=60,
         ge=0,
-        le=86_400,
+        le=LONGEST_IDLE,
         allow_inf_nan=False,
         description="Seconds after which an engine ends that nobody is connected to.",
     )
@@ -222,6 +235,7 @@ class Settings(BaseSettings):
     score_share: float | None = Field(
         default=None,
         ge=0,
+        le=1,
         allow_inf_nan=False,
         description="The score of a short-term memory counts for at most this share of its words' part, "
         "such as `0.25`. Default: it counts whole.",
@@ -306,7 +320,7 @@ class Settings(BaseSettings):
     audit_required: bool = Field(
         default=False, description="Refuse calls while the audit log cannot be written."
     )
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+    log_level: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(_upper)] = Field(
         default="WARNING", description="The lowest level of messages that are written to standard error."
     )
     session: str | None = Field(

@@ -87,12 +87,8 @@ OF_TRIGGERS = {
 }
 """What `prelude.js` says of an act that a rule holds, and of the value of a trigger."""
 
-OF_PYDANTIC = {
-    "{}: Input should be {}, got {}",
-    "{}: Input should be a valid integer, unable to parse string as an integer, got {}",
-    "{}: Input should be greater than or equal to {}, got {}",
-    "{}: Input should be less than or equal to {}, got {}",
-}
+OF_SETTINGS = {"{}: {}, got {}", "{} is needed for this re-ranker: an address such as http://localhost:8080."}
+"""What `cli.guard` makes of a wrong value of a setting."""
 
 
 def texts_of(node: ast.expr) -> Iterator[str]:
@@ -242,7 +238,7 @@ def of_code() -> set[str]:
 
 
 def test_nothing_is_in_the_catalogue_that_nothing_shows() -> None:
-    used = of_code() | named() | helps() | set(WORDS.values()) | OF_CLICK | OF_PYDANTIC | OF_TRIGGERS
+    used = of_code() | named() | helps() | set(WORDS.values()) | OF_CLICK | OF_SETTINGS | OF_TRIGGERS
     used |= {re.sub(r"^(an?) .+ (\w+)$", r"\1 {} \2", kind) for kind in secrets()}
     pages = "\n".join(path.read_text(encoding="utf-8") for path in TEMPLATES)
     assert {text for text in catalogue.entries().keys() - used if f"'{text}'" not in pages} == set()

@@ -16,7 +16,7 @@ import pytest
 from mcp_types import CallToolResult
 from pydantic import ValidationError
 
-from memory_server import __version__, app, embedders
+from memory_server import __version__, app, embedders, flags
 from memory_server.cli.main import main
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Space
@@ -24,6 +24,7 @@ from memory_server.domain.memory import MemoryType
 from memory_server.domain.short_term import CleanupRule
 from memory_server.errors import Hint, Mend, Unavailable
 from memory_server.hook import settings as hook_settings
+from memory_server.hook.event import Name
 from memory_server.mcp.listed import chosen
 from memory_server.mcp.toolsets import toolsets
 from memory_server.settings import Settings
@@ -398,22 +399,31 @@ def test_tools_that_do_not_exist_are_refused_with_the_nearest_name(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--log-level", "LOUD"], "log_level"),
-        (["--embedder", "word2vec"], "embedder"),
-        (["--embedder", "sentence-transformers:"], "embedder"),
-        (["--embedder", "openai:"], "embedder"),
-        (["--embedder-url", "localhost:11434/v1"], "embedder_url"),
-        (["--embedder-url", "ftp://host/v1"], "embedder_url"),
-        (["--embedder-url", "http://"], "embedder_url"),
-        (["--embedder-url", "http://host:99999/v1"], "embedder_url"),
-        (["--reranker", "openai"], "reranker: must be sentence-transformers:PATH"),
-        (["--reranker", "sentence-transformers:"], "reranker"),
+        (["--log-level", "LOUD"], "--log-level: 'LOUD' is unknown. There are: DEBUG, INFO, WARNING, ERROR."),
+        (["--trust", "of"], "--trust: 'of' is unknown. Did you mean `off`? There are: off, mark, confirm."),
+        (["--embedder", "word2vec"], "--embedder: must be auto, bundled,"),
+        (["--embedder", "sentence-transformers:"], "--embedder: must be"),
+        (["--embedder", "openai:"], "--embedder: must be"),
+        (["--embedder-url", "localhost:11434/v1"], "--embedder-url: must be an address such as"),
+        (["--embedder-url", "ftp://host/v1"], "--embedder-url: must be"),
+        (["--embedder-url", "http://"], "--embedder-url: must be"),
+        (["--embedder-url", "http://host:99999/v1"], "--embedder-url: must be"),
+        (["--reranker", "openai"], "--reranker: must be sentence-transformers:PATH"),
+        (["--reranker", "sentence-transformers:"], "--reranker"),
         (
             ["--reranker-url", "localhost:8080"],
-            "reranker_url: must be an address such as http://localhost:8080",
+            "--reranker-url: must be an address such as http://localhost:8080",
         ),
-        (["--reranker-seconds", "0"], "reranker_seconds"),
-        (["--reranker-seconds", "16"], "reranker_seconds"),
+        (["--reranker-seconds", "0"], "--reranker-seconds: '0' is not a number above 0, up to 15."),
+        (["--reranker-seconds", "16"], "--reranker-seconds: '16' is not a number above 0, up to 15."),
+        (["--workers", "1.5"], "--workers: '1.5' is not a whole number from 1 to 64."),
+        (["--http-rate", "0"], "--http-rate: '0' is not a whole number from 1 to 1,000,000."),
+        (["--score-share", "7"], "--score-share: '7' is not a number from 0 to 1."),
+        (["--cleanup-floor", "low"], "--cleanup-floor: 'low' is not a number."),
+        (
+            ["--hooks-off", "Stoop"],
+            "--hooks-off: 'Stoop' is unknown. There are: SessionStart, UserPromptSubmit,",
+        ),
     ],
 )
 def test_a_wrong_value_is_said_in_one_line(program: Program, arguments: list[str], message: str) -> None:
@@ -438,9 +448,47 @@ def test_unknown_arguments_exit_with_two_and_say_how_it_is_meant(
 def test_a_wrong_variable_is_named(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORY_SERVER_LOG_LEVEL", "LOUD")
     monkeypatch.setenv("MEMORY_SERVER_READ_ONLY", "perhaps")
-    done = program()
+    monkeypatch.setenv("MEMORY_SERVER_ENGINE", "x")
+    done = program("--engine", "y")
     assert done.code == 2
-    assert [line.split(": ")[1].lower() for line in done.err.splitlines()] == ["read_only", "log_level"]
+    assert done.err.splitlines() == [
+        "memory-server: MEMORY_SERVER_READ_ONLY: 'perhaps' is neither true nor false.",
+        "memory-server: --engine: 'y' is unknown. There are: auto, off.",
+        "memory-server: MEMORY_SERVER_LOG_LEVEL: 'LOUD' is unknown. There are: DEBUG, INFO, WARNING, ERROR.",
+    ]
+
+
+def test_a_wrong_value_is_said_in_chinese(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANG", "zh_CN.UTF-8")
+    done = program("--trust", "maybe", "--workers", "x", "--reranker", "endpoint")
+    assert done.err.splitlines() == [
+        "memory-server：此重排序模型需要 --reranker-url：一个地址，例如 http://localhost:8080。",
+        "memory-server：--trust: 'maybe' 无法识别。可用的有：off, mark, confirm。",
+        "memory-server：--workers: 'x' 不是 1 到 64 之间的整数。",
+    ]
+
+
+def test_the_case_of_a_level_and_of_a_hook_does_not_matter() -> None:
+    settings = Settings(log_level="debug", hooks_off="sessionstart, ALL")  # type: ignore[arg-type]
+    assert (settings.log_level, settings.hooks_off) == ("DEBUG", ("SessionStart", "all"))
+
+
+def test_every_event_has_a_name_that_switches_its_hook_off() -> None:
+    assert set(flags.HOOKS) == set(Name)
+
+
+def test_the_doctor_names_a_variable_that_is_no_setting(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("TIMEZONE", "EMBEDDER_KEY", "ZZZ"):
+        monkeypatch.setenv(f"MEMORY_SERVER_{name}", "x")
+    done = program("doctor")
+    assert done.code == 1
+    assert [line.strip() for line in done.out.splitlines()[-3:]] == [
+        "problems  2",
+        "the variable MEMORY_SERVER_TIMEZONE is no setting. Did you mean `MEMORY_SERVER_TIME_ZONE`?",
+        "the variable MEMORY_SERVER_ZZZ is no setting.",
+    ]
 
 
 # Which embedder
@@ -496,8 +544,8 @@ def test_the_key_for_openai_goes_to_openai_alone(
 def test_a_re_ranker_behind_an_endpoint_needs_its_address(program: Program) -> None:
     done = program("--reranker", "endpoint:some-model", "doctor")
     assert done.code == 2
-    needed = "is needed for this re-ranker: an address such as http://localhost:8080"
-    assert done.err == f"memory-server: reranker_url: {needed}, got None\n"
+    needed = "is needed for this re-ranker: an address such as http://localhost:8080."
+    assert done.err == f"memory-server: --reranker-url {needed}\n"
     given = Settings(reranker="endpoint", reranker_url=" http://localhost:8080/rerank/ ")
     assert given.reranker_url == "http://localhost:8080"
 

@@ -14,6 +14,7 @@ from memory_server.cli.install.parts import InstallPart, ServerEntry
 from memory_server.cli.install.trial import try_server
 from memory_server.cli.program import verb
 from memory_server.errors import Invalid, Unavailable
+from memory_server.flags import EVERY_HOOK
 from memory_server.mcp.first_answers import LISTED, offered, read
 from memory_server.settings import Settings
 from memory_server.where import Postgres
@@ -58,7 +59,7 @@ def install_command(
     codex, cursor, vscode, opencode or gemini.
     """
     chosen = clients()[client]
-    events = frozenset() if "all" in settings.hooks_off else EVERY - set(settings.hooks_off)
+    events = frozenset() if EVERY_HOOK in settings.hooks_off else EVERY - set(settings.hooks_off)
     parts = [*chosen.parts(lasting_program(_flags(settings)), events), *_permissions(chosen, allow)]
     if only_print:
         _print(client, parts, connected=True)

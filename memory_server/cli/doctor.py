@@ -1,10 +1,12 @@
 """`memory-server doctor`: reports what is in use, and what is wrong."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from memory_server import flags
 from memory_server.cli import output
 from memory_server.cli.answers import DoctorAnswer, DoctorFinding
 from memory_server.cli.hints import told
@@ -18,7 +20,8 @@ from memory_server.errors import Problem
 from memory_server.front import running
 from memory_server.hook import journal
 from memory_server.hook.journal import Record
-from memory_server.settings import Settings
+from memory_server.language.nearest import meant
+from memory_server.settings import KEYS, Settings
 
 if TYPE_CHECKING:
     from memory_server.app import Services
@@ -50,12 +53,13 @@ def doctor_command(settings: Settings, fix: bool) -> int:
     """Check the database; report what is in use and what is wrong. Exits with 1 if something is wrong."""
     named = "db" in settings.model_fields_set  # a path that somebody names may be mistyped
     if not named and isinstance(settings.db, Path) and not settings.db.exists():
+        findings = tuple(_unknown_variables())
         answer = DoctorAnswer(
-            {"database": f"{settings.db} (the first assistant creates it)", "problems": "none"},
-            (),
+            {"database": f"{settings.db} (the first assistant creates it)", "problems": _number(findings)},
+            tuple(finding.text for finding in findings),
             (),
             {},
-            (),
+            findings,
         )
     else:
         with opened(settings) as services:
@@ -116,6 +120,7 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
             DoctorFinding("write_back", refused(refusal.where, refusal.why), refusal.where)
             for refusal in services.corrections.refused()
         ),
+        *_unknown_variables(),
     )
     figures = {
         "bytes": health.size,
@@ -149,9 +154,26 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
         "backups": backups.report() if backups else "none are made by themselves",
         "copies": "; ".join(health.copies) or "none",
         **({"rescued": "; ".join((*health.rescues, _RESCUED))} if health.rescues else {}),
-        "problems": "none" if not findings else f"{len(findings)}",
+        "problems": _number(findings),
     }
     return DoctorAnswer(report, tuple(finding.text for finding in findings), fixed, figures, findings)
+
+
+def _number(findings: Sequence[DoctorFinding]) -> str:
+    return f"{len(findings)}" if findings else "none"
+
+
+def _unknown_variables() -> Iterator[DoctorFinding]:
+    """Yield the variables that look like settings and are none."""
+    known = [*map(str.upper, flags.SETTINGS), *(key.removeprefix(flags.PREFIX) for key in KEYS)]
+    for name in flags.HERE:
+        word = name.upper().removeprefix(flags.PREFIX)
+        if word != name.upper() and word not in known:
+            problem = f"the variable {name} is no setting."
+            if near := meant(word, known):
+                variable = flags.PREFIX + near
+                problem = f"the variable {name} is no setting. Did you mean `{variable}`?"
+            yield DoctorFinding("variable", problem, name)
 
 
 def _found(code: str, problem: Problem | None, about: str | None) -> list[DoctorFinding]:

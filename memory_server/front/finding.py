@@ -102,10 +102,20 @@ def wanted(server_flags: Mapping[str, object], environment: Mapping[str, str]) -
     variables = {name: value for name, value in environment.items() if not _is_setting(name)}
     variables |= {flags.PREFIX + name.upper(): value for name, value in settings.items()}
     checksums = zlib.crc32(identity.encode()), zlib.adler32(identity.encode())
-    is_plain = not settings.keys() - PLAIN
+    is_plain = not settings.keys() - PLAIN and _is_right(settings)
     return WantedEngine(
         database, variables, "".join(f"{checksum:08x}" for checksum in checksums), name, is_plain
     )
+
+
+def _is_right(settings: Mapping[str, str]) -> bool:
+    """Return True where the plain settings have values that an engine takes."""
+    try:
+        seconds = float(settings.get("engine_idle", "0"))
+    except ValueError:
+        return False
+    level = settings.get("log_level", flags.LEVELS[0]).strip().upper()
+    return 0 <= seconds <= flags.LONGEST_IDLE and level in flags.LEVELS
 
 
 def program() -> str:

@@ -18,6 +18,7 @@ from memory_server.domain.effect import Effect
 from memory_server.domain.moment import timestamp
 from memory_server.domain.rules import Ruling
 from memory_server.errors import MemoryServerError, NotMade
+from memory_server.flags import EVERY_HOOK
 from memory_server.hook import event as events
 from memory_server.hook import journal
 from memory_server.hook.event import Event, Name
@@ -44,9 +45,6 @@ OF_A_LOOK = 0.5
 LATE = "the engine did not answer in time; where it was just starting, the next hook finds it"
 
 UNJUDGED = "The rules for this memory could not be judged ({}). Ask the user before you do this."
-
-EVERY = "all"
-"""The word that turns off every event."""
 
 
 Say = Callable[[Event, HookSettings], str | Ruling]
@@ -75,7 +73,7 @@ def late(arguments: Sequence[str], environment: Mapping[str, str], data: bytes) 
 def _unjudged(arguments: Sequence[str], environment: Mapping[str, str], data: bytes, reason: str) -> bool:
     """Let the client ask a person, where a rule stands that could not be judged. Return True where one does."""
     settings, text = read(arguments[1:], environment), data.decode("utf-8", "replace")
-    is_off = bool(settings.off & {EVERY, Name.BEFORE})
+    is_off = bool(settings.off & {EVERY_HOOK, Name.BEFORE})
     ruling = Ruling() if is_off else unjudged(settings.db, reason)
     with contextlib.suppress(OSError):  # the client has gone
         tell(_decided(settings.client, ruling, text))
@@ -117,7 +115,7 @@ def answered(
     name = arguments[0] if arguments else ""
     settings, sent = read(arguments[1:], environment), data.decode("utf-8", "replace")
     answer = _decided(settings.client, Ruling(), sent) if name == Name.BEFORE else ""
-    if settings.off & {EVERY, name}:
+    if settings.off & {EVERY_HOOK, name}:
         return answer
     failure = None
     try:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory_server import defaults, where
-from memory_server.flags import OF_A_CLIENT, is_on, of_hook, value_of
+from memory_server.flags import OF_A_CLIENT, hooks_named, is_on, of_hook, value_of
 from memory_server.project import NONE, Project, project_of
 from memory_server.where import Where
 
@@ -42,7 +42,7 @@ def read(arguments: Sequence[str], environment: Mapping[str, str]) -> HookSettin
         value("project"),
         value("session"),
         flags.get("client"),
-        frozenset(event.strip() for event in off.split(",")),
+        frozenset(hooks_named(off.split(","))),
         is_on("read_only", flags, environment),
         not is_on("no_learning", flags, environment),
     )

@@ -71,7 +71,7 @@ def test_what_is_refused_is_chinese_with_its_reason(terminal: Terminal) -> None:
     assert "请加 --yes，或写出更改的编号。" in refused("undo")
     assert refused("undo", "c99", code=1).startswith("memory-server：找不到更改 c99，或它已无法撤销。")
     wrong = terminal("list", "--time-zone", "Mars/Base", code=2, LANG=CHINESE).err
-    assert wrong == "memory-server：time_zone：须为时区，例如 Asia/Shanghai，实为 'Mars/Base'\n"
+    assert wrong == "memory-server：--time-zone：须为时区，例如 Asia/Shanghai，实为 'Mars/Base'\n"
     assert "'昨天' 按 " in terminal("list", "--since", "昨天", LANG=CHINESE).err
 
 

@@ -182,7 +182,7 @@ def test_the_page_says_what_each_answer_has() -> None:
             "Only a person does this, on a terminal. A page of `memory-server view` confirms and switches too.",
         ),
         (["export"], 2, "--json tells what was written to FILE. Without one the export itself is printed."),
-        (["list", "--engine", "x"], 2, "engine: Input should be 'auto' or 'off', got 'x'"),
+        (["list", "--engine", "x"], 2, "--engine: 'x' is unknown. There are: auto, off."),
     ],
 )
 def test_a_failure_is_json_too_on_standard_output_alone(

@@ -15,7 +15,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from memory_server.front import place, running
+from memory_server.front import finding, place, running
 from tests import warm
 from tests.conftest import Holder, Servers, call, until
 from tests.engine.conftest import engines, folder, served
@@ -314,3 +314,20 @@ def test_a_reader_that_has_seen_enough_gets_no_complaint(server: Servers) -> Non
         process.stdout.close()
         assert process.stderr
         assert process.stderr.read() == b""
+
+
+@pytest.mark.parametrize(
+    ("server_flags", "is_plain"),
+    [
+        ({"log_level": "debug", "engine_idle": "5"}, True),
+        ({"log_level": "LOUD"}, False),
+        ({"engine_idle": "-1"}, False),
+        ({"engine_idle": "x"}, False),
+    ],
+)
+def test_no_engine_that_runs_answers_where_a_setting_is_wrong(
+    server: Servers, server_flags: dict[str, object], is_plain: bool
+) -> None:
+    """The process of the command then says what is wrong."""
+    wanted = finding.wanted({"db": server.given, **server_flags}, os.environ)
+    assert wanted.is_plain is is_plain

@@ -145,7 +145,25 @@ async def test_each_event_can_be_turned_off(server: Servers, hooks: Hooks) -> No
     await filled(server, hooks)
     assert hooks("SessionStart", "--hooks-off", "Stop,SessionStart").out == ""
     assert hooks("SessionStart", env={"MEMORY_SERVER_HOOKS_OFF": "all"}).out == ""
+    assert hooks("SessionStart", "--hooks-off", "sessionstart").out == ""
     assert hooks("SessionStart", "--hooks-off", "Stop").out != ""
+
+
+async def test_a_name_that_no_hook_has_is_refused(server: Servers, hooks: Hooks) -> None:
+    """Only the rules are read all the same."""
+    await filled(server, hooks)
+    wrong = "'SesionStart' is unknown. There are: SessionStart, UserPromptSubmit,"
+    for words, name in (
+        (("--hooks-off", "SesionStart", "hook", "SessionStart"), "--hooks-off"),
+        (("hook", "SessionStart"), "MEMORY_SERVER_HOOKS_OFF"),
+    ):
+        env = {"MEMORY_SERVER_HOOKS_OFF": "SesionStart"}
+        done = hooks.run(*words, "--db", hooks.given, env=env)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.startswith(f"memory-server: {name}: {wrong}")
+        assert len(done.stderr.splitlines()) == 1
+    done = hooks.run("hook", "PreToolUse", "--db", hooks.given, env={"MEMORY_SERVER_HOOKS_OFF": "x"})
+    assert (done.returncode, done.stderr.count("'x' is unknown")) == (0, 1)
 
 
 def test_the_log_does_not_grow_for_ever(hooks: Hooks) -> None:
