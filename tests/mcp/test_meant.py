@@ -1,5 +1,7 @@
 """What can mean only one thing is carried out as meant, by the running server, and told."""
 
+import re
+
 import pytest
 from mcp import Client
 
@@ -91,3 +93,17 @@ async def test_the_answers_of_a_family_of_alike_memories_are_short(server: Serve
         assert first < 50
         assert second <= 90  # the text of the only similar one, which this one may supersede
         assert max(others) <= 80
+
+
+async def test_a_day_of_each_week_and_an_hour_are_read_together(server: Servers) -> None:
+    async with server() as client:
+        reminded = await call(client, "remind", text="call Ada", every="Monday", at="9:00")
+        assert reminded["note"].startswith("`every` and `at` were read together.")
+        assert re.fullmatch(r"due\(told, '\d{4}-\d\d-\d\dT09:00', '1 week'\)", reminded["trigger"])
+
+
+async def test_a_fact_that_is_stored_for_a_while_expires(server: Servers) -> None:
+    async with server() as client:
+        stored = await call(client, "write_memory", **{"key": "door.code", "value": "17", "in": "2 hours"})
+        assert "`in` was read as `ttl`." in stored["note"]
+        assert "expires_at" in (await call(client, "read_memory", key="door.code"))["memory"]

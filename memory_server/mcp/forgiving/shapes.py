@@ -12,7 +12,9 @@ from memory_server.mcp.forgiving.words import NAMES
 _INSIDE = frozenset({"filter", "filters", "options", "where", "updates", "fields", "changes"})
 """Names under which some arguments are sent in one object, beside others."""
 
-_DAYS, _TIMES = frozenset({"date", "day", "duedate", "when"}), frozenset({"time", "hour", "clock", "at"})
+_INTERVALS = "every repeat repeats interval frequency recurrence"
+_DAYS = frozenset({"date", "day", "duedate", "when", "on"})
+_TIMES = frozenset({"time", "hour", "clock", "at"})
 _SPANS = frozenset({"date", "day", "on", "when", "period", "timerange", "daterange", "timeframe", "range"})
 _EVERY = re.compile(r"(?:every|each|once|jede|alle|每|on |\w+ly\b|\w+lich\b)", re.IGNORECASE)
 
@@ -50,7 +52,7 @@ _SHAPES: Mapping[str, tuple[str, _Shape]] = by_word(
     {
         ("pattern", _pattern): "prefix startswith",
         ("when", _delay): "in delay wait",
-        ("when", _interval): "every repeat repeats interval frequency recurrence",
+        ("when", _interval): _INTERVALS,
         ("when", _topic): "topic",
         ("ttl", _date): "expiresat expires expiry expiration validuntil expireat",
         ("trigger", _words): "keywords keyword keys words",
@@ -79,6 +81,8 @@ def _meant(properties: Mapping[str, Any], sent: Mapping[str, Any], name: str, va
         spans = isinstance(value, str) and names_span(value)
         return {"since": value, "until": value} if spans else {"since": value}
     parameter, shape = _SHAPES.get(word, ("", None))
+    if word == "in" and "when" not in properties:  # nothing is due then: it is stored for so long
+        parameter, shape = "ttl", _date
     if shape is None or parameter not in properties or parameter in present or "purge" in properties:
         return {name: value}
     meant = shape(value)
@@ -105,7 +109,8 @@ def _joined(properties: Mapping[str, Any], sent: Mapping[str, Any], notes: list[
     english = {
         NAMES.get(fold(name), fold(name)): name for name, value in sent.items() if isinstance(value, str)
     }
-    day = next((english[word] for word in sorted(_DAYS & english.keys())), None)
+    days = _DAYS.union(_INTERVALS.split() if "when" in properties else ())
+    day = next((english[word] for word in sorted(days & english.keys())), None)
     clock = next((english[word] for word in sorted(_TIMES & english.keys())), None)
     if day is None or clock is None:
         return sent
