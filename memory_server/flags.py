@@ -132,9 +132,9 @@ def hooks_named(words: Iterable[str]) -> tuple[str, ...]:
 
 def unknown_hook(hooks: Iterable[str]) -> str | None:
     """Return what is wrong with a name that no hook has; None where there is no such name."""
-    known = (*HOOKS, EVERY_HOOK)
-    wrong = next((name for name in hooks if name not in known), None)
-    return None if wrong is None else f"{wrong!r} is unknown. There are: {', '.join(known)}."
+    words = (*HOOKS, EVERY_HOOK)
+    wrong = next((name for name in hooks if name not in words), None)
+    return None if wrong is None else f"{wrong!r} is unknown. There are: {', '.join(words)}."
 
 
 def unknown_hook_of(arguments: Sequence[str], environment: Mapping[str, str]) -> str | None:

@@ -165,12 +165,12 @@ def _number(findings: Sequence[DoctorFinding]) -> str:
 
 def _unknown_variables() -> Iterator[DoctorFinding]:
     """Yield the variables that look like settings and are none."""
-    known = [*map(str.upper, flags.SETTINGS), *(key.removeprefix(flags.PREFIX) for key in KEYS)]
+    names = [*map(str.upper, flags.SETTINGS), *(key.removeprefix(flags.PREFIX) for key in KEYS)]
     for name in flags.HERE:
         word = name.upper().removeprefix(flags.PREFIX)
-        if word != name.upper() and word not in known:
+        if word != name.upper() and word not in names:
             problem = f"the variable {name} is no setting."
-            if near := meant(word, known):
+            if near := meant(word, names):
                 variable = flags.PREFIX + near
                 problem = f"the variable {name} is no setting. Did you mean `{variable}`?"
             yield DoctorFinding("variable", problem, name)
