@@ -186,6 +186,7 @@ class ResumeService:
                 *(event.memory for event in events if event.memory),
             ]
             updates = replace(updates, overruled=tx.edges.overruled(memory_ids))
+            learnt = _signed(tx, learnt)
             stored_ground = ground.of_briefing(tx, learnt, known_facts.facts, named_by_folder)
             now, skipped = tx.now, tuple(tx.skipped)
         total = current + known_facts.more
@@ -355,6 +356,13 @@ def _events(tx: Tx, project: str) -> list[SessionEvent]:
             for memory in observations
         ),
     ]
+
+
+def _signed(tx: Tx, learnt: Sequence[Memory]) -> list[Memory]:
+    """Return the memories with those as their authors who have written their present texts."""
+    changed = [memory.id for memory in learnt if memory.updated_at != memory.created_at]
+    writers = tx.changes.writers(changed) if changed else {}
+    return [replace(memory, created_by=writers.get(memory.id, memory.created_by)) for memory in learnt]
 
 
 def _usual(facts: Sequence[Fact], learnt: Sequence[Memory]) -> str | None:

@@ -12,10 +12,13 @@ from memory_server.domain.briefing.context import Part
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Edge, Relation
 from memory_server.domain.fact import FactDraft, Scope, home
-from memory_server.domain.memory import MemoryDraft, MemoryId, MemoryType
+from memory_server.domain.memory import MemoryChange, MemoryDraft, MemoryId, MemoryType
 from memory_server.domain.turn import TurnDraft
+from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.project import NONE, Project, project_of
+from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.facts import FactService
+from memory_server.services.memories import MemoryService
 from memory_server.services.resume import Resumed, ResumeService, Wording
 from memory_server.sqlite.database import Database
 from tests.conftest import Clock
@@ -528,3 +531,24 @@ def test_a_fact_that_never_had_another_value_has_not_changed(database: Database,
     write(database, "current.task", "b")
     with database.read() as tx:
         assert tx.fact_history.changed_at(place, "current.task") == "2026-03-14T09:26:53.589Z"
+
+
+@pytest.mark.both_stores
+def test_a_text_that_was_changed_is_signed_by_who_wrote_it(
+    service: ResumeService, database: Database, queue: EmbeddingQueue, segmenter: JiebaSegmenter, clock: Clock
+) -> None:
+    memories = MemoryService(database, queue, segmenter)
+    captured = replace(CLAUDE, client="claude (captured)")
+    ids = [
+        remember(database, f"The {name} of the shop runs at night.", caller=captured)
+        for name in ("oven", "pump")
+    ]
+    clock.advance(minutes=1)
+    memories.update(ids[0], MemoryChange(content="The oven of the shop runs at noon."), CURSOR)
+    memories.update(ids[1], MemoryChange(importance=6), CURSOR)
+    told = resumed(service).briefing.text
+    assert "at noon (by Cursor)" in told
+    assert "The pump of the shop runs at night (by claude (captured))" in told
+    with database.write() as tx:
+        tx.changes.delete(tx.changes.newest(ids))
+    assert "at noon (" not in resumed(service).briefing.text

@@ -52,6 +52,26 @@ class Changes:
         )
         return [id for (id,) in rows]
 
+    def writers(self, memory_ids: Sequence[int]) -> dict[int, str | None]:
+        """Return who wrote the present text of those of these memories whose text was changed: None where it was
+        changed too long ago to tell."""
+        rows = self.tx.rows(
+            """
+            SELECT DISTINCT h.memory_id, (
+                SELECT c.changed_by
+                FROM changes AS c
+                WHERE c.memory_id = m.id AND json_extract(c.before, '$.content') <> m.content
+                ORDER BY c.id DESC
+                LIMIT 1
+            )
+            FROM memory_history AS h
+            JOIN memories AS m ON m.id = h.memory_id
+            WHERE h.memory_id IN (SELECT value FROM json_each(:ids))
+            """,
+            {"ids": self.tx.array(memory_ids)},
+        )
+        return dict(rows)
+
     def older(self, before: str, limit: int) -> list[int]:
         """Return the ids of those from before a moment, the oldest first."""
         rows = self.tx.rows(
