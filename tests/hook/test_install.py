@@ -145,7 +145,25 @@ def test_a_client_that_is_not_on_this_machine_is_told_with_what_waits_for_it(
     )
     assert "is already connected" in run(hooks, home, "install", "cursor")
     (home / ".gemini").mkdir()
+    (home / ".gemini" / "oauth.json").write_text("{}")
     assert "Gemini CLI is connected." in run(hooks, home, "install", "gemini")
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_neither_an_empty_folder_nor_what_install_wrote_is_a_sign_of_a_client(
+    hooks: Hooks, home: Path, client: str
+) -> None:
+    for path in FILES:
+        (home / path).parent.mkdir(parents=True, exist_ok=True)
+    answers = [json.loads(run(hooks, home, "install", client, "--json")) for _ in range(2)]
+    assert [answer["on_this_machine"] for answer in answers] == [False, False]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_folders_that_install_made_go_with_their_last_file(hooks: Hooks, home: Path, client: str) -> None:
+    run(hooks, home, "install", client)
+    run(hooks, home, "uninstall", client)
+    assert list(home.iterdir()) == []
 
 
 def test_the_program_of_a_client_shows_that_it_is_on_this_machine(hooks: Hooks, home: Path) -> None:
@@ -164,7 +182,9 @@ def test_the_program_of_a_client_shows_that_it_is_on_this_machine(hooks: Hooks, 
 
 @pytest.mark.parametrize("client", ["claude", "codex", "opencode"])
 def test_install_makes_the_database_by_a_first_call(hooks: Hooks, home: Path, client: str) -> None:
-    (home / (".config/opencode" if client == "opencode" else f".{client}")).mkdir(parents=True)
+    folder = home / (".config/opencode" if client == "opencode" else f".{client}")
+    folder.mkdir(parents=True)
+    (folder / "history").touch()
     hooks.db.unlink()
     lines = run(hooks, home, "install", client, tries=True).splitlines()
     assert lines[-3].endswith(" is connected, and the server works.")
@@ -375,6 +395,40 @@ def test_what_the_user_changed_since_stays(hooks: Hooks, home: Path) -> None:
     )
     assert "settings.json.before-memory-server is the file from before" in said
     assert not (home / ".claude.json.before-memory-server").exists()
+
+
+@pytest.mark.parametrize(
+    ("client", "name", "comment"),
+    [
+        ("codex", ".codex/config.toml", "# important\n"),
+        ("cursor", ".cursor/mcp.json", "// keep\n"),
+        ("vscode", ".config/Code/User/mcp.json", "// keep\n"),
+    ],
+)
+@pytest.mark.parametrize("existed", [True, False])
+def test_a_comment_that_the_user_wrote_since_stays(
+    hooks: Hooks, home: Path, client: str, name: str, comment: str, existed: bool
+) -> None:
+    if existed:
+        fill(home)
+    path = home / name
+    before = path.read_bytes() if existed else b""
+    run(hooks, home, "install", client)
+    path.write_bytes(comment.encode() + path.read_bytes())
+    run(hooks, home, "uninstall", client)
+    assert path.read_bytes().startswith(comment.encode() + before.rstrip()[:20])
+    assert b"memory-server" not in path.read_bytes()
+    backup = home / f"{name}.before-memory-server"
+    assert (backup.read_bytes() == before) if existed else not backup.exists()
+
+
+def test_a_comment_that_the_user_removed_since_does_not_come_back(hooks: Hooks, home: Path) -> None:
+    fill(home)
+    run(hooks, home, "install", "codex")
+    path = home / ".codex/config.toml"
+    path.write_text(path.read_text().replace(" # the best", ""))
+    run(hooks, home, "uninstall", "codex")
+    assert path.read_text() == FILES[".codex/config.toml"].replace(" # the best", "")
 
 
 def test_what_the_user_wrote_behind_a_table_stays(hooks: Hooks, home: Path) -> None:

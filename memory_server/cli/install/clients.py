@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memory_server.cli.install.launch import Launch
+from memory_server.cli.install import files
+from memory_server.cli.install.launch import Launch, this_program
 from memory_server.cli.install.opencode import is_plugin, plugin
 from memory_server.cli.install.parts import (
     NAME,
@@ -92,8 +93,14 @@ class Client:
 
     @property
     def is_here(self) -> bool:
-        """Return True where something on this machine shows the client: its folder, or its program."""
-        return self.home.is_dir() or bool(self.program and shutil.which(self.program))
+        """Return True where something on this machine shows the client: its program, or a file that is not ours."""
+        if self.program and shutil.which(self.program):
+            return True
+        if not self.home.is_dir():
+            return False
+        parts = self.parts(this_program([]), EVERY)
+        ours = {change.path for change in files.taken_out(parts) if change.after is None}
+        return any(path.is_file() and path.resolve() not in ours for path in self.home.rglob("*"))
 
 
 def clients(environment: Mapping[str, str] = os.environ) -> dict[str, Client]:

@@ -7,11 +7,9 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from memory_server.cli.install import jsonc, toml
 from memory_server.cli.install.parts import InstallPart
-from memory_server.errors import Invalid
+from memory_server.errors import Conflict, Invalid
 
 BACKUP = ".before-memory-server"
 """How the name of a backup ends: what the file was before the first entry."""
@@ -37,6 +35,7 @@ class FileChange:
         """Change the file in one step, and keep its mode."""
         if self.after is None:
             self.path.unlink()
+            _remove_empty_folders(self.path.parent)
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         _replace(self.path, self.after, PRIVATE if self.before is None else _mode(self.path))
@@ -56,12 +55,15 @@ def entered(parts: Iterable[InstallPart]) -> list[FileChange]:
 
 
 def taken_out(parts: Iterable[InstallPart]) -> list[FileChange]:
-    """Return the change of each file by taking the parts out: one with nothing else is as it was before they came."""
+    """Return the change of each file by taking the parts out.
+
+    One that was changed nowhere else is as it was before they came: as its backup has it, or not there.
+    """
     changes = []
     for path, before, here in _files(parts):
         after = None if before is None else _through([part.taken for part in here], before, path)
         change = _changed(path, before, after)
-        changes.append(change if change.is_none else _restored(change))
+        changes.append(change if change.is_none else _restored(change, here))
     return changes
 
 
@@ -135,29 +137,30 @@ def _changed(path: Path, before: str | None, after: str | None) -> FileChange:
     return FileChange(path, before, after, path.with_name(path.name + BACKUP))
 
 
-def _restored(change: FileChange) -> FileChange:
-    """The change, with the very text of the backup where that says the same, or without the file where it is empty."""
-    text = change.after or ""
-    if change.backup.exists():
-        earlier = _read(change.backup)
-        return _changed(change.path, change.before, earlier if _same(change, earlier) else text)
-    return _changed(change.path, change.before, text if _content(change.path, text) else None)
+def _restored(change: FileChange, parts: list[InstallPart]) -> FileChange:
+    """Return the change that ends with the text of the backup, or without the file that is all ours.
+
+    Where the user has changed anything beside the entries since, a comment too, the entries alone are taken out.
+    """
+    earlier = _read(change.backup) if change.backup.exists() else None
+    if _without_entries(parts, earlier or "", change.path) != change.after:
+        return change
+    return _changed(change.path, change.before, earlier)
 
 
-def _same(change: FileChange, text: str) -> bool:
-    with contextlib.suppress(ValueError):  # what cannot be read says nothing
-        return bool(_content(change.path, change.after or "") == _content(change.path, text))
-    return False
+def _without_entries(parts: list[InstallPart], text: str, path: Path) -> str | None:
+    """Return a text after the parts were put into it and taken out; None where they cannot be."""
+    try:
+        installed = _through([part.put for part in parts], text, path)
+        return _through([part.taken for part in parts], installed, path)
+    except (Conflict, Invalid):
+        return None
 
 
-def _content(path: Path, text: str) -> Any:
-    """Return the content of a file, without what is empty."""
-    if path.suffix in (".json", ".jsonc"):
-        return _full(jsonc.parse(text))
-    return _full(toml.get(text, ())) if path.suffix == ".toml" else text.strip()
-
-
-def _full(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: full for name, member in value.items() if (full := _full(member)) not in ({}, [])}
-    return [_full(item) for item in value] if isinstance(value, list) else value
+def _remove_empty_folders(folder: Path) -> None:
+    """Remove a folder that is empty, and those above it in the user's own folder."""
+    home = Path.home().resolve()
+    with contextlib.suppress(OSError):  # one that is not empty stays
+        while folder != home:
+            folder.rmdir()
+            folder = folder.parent if home in folder.parents else home
