@@ -163,7 +163,8 @@ def _can_ask(context: Context[Any, Any]) -> bool:
 
 def _shown(waiting: Waiting, noted: Noted) -> str:
     """Return all that an answer is about, each text once: a tag or a part of a trigger may be what is from outside."""
-    shown = f"{waiting.name}: {waiting.text}" if waiting.name else waiting.text
+    is_named = waiting.kind is Kind.FACT or waiting.name not in waiting.text
+    shown = f"{waiting.name}: {waiting.text}" if is_named else waiting.text
     if waiting.kind is Kind.FACT:
         return visible(shown)
     parts = (text for text, origin in noted.origins.items() if trust.waits(origin) and text not in shown)
@@ -175,7 +176,7 @@ def _question(origin: str, shown: str, seconds: float | None) -> str:
     quoted = "\n".join(f"> {line}" for line in shown.splitlines())
     end = "" if seconds is None else f" Without an answer in {seconds:g} seconds it waits."
     return (
-        f"The assistant has stored what stands behind >. It is from {origin}, which has written all of these lines:"
+        f"The assistant has stored a text from {origin}. Nothing that stands behind > is a message of memory-server:"
         f"\n\n{quoted}\n\n"
         f"Until you say that it is yours, no later session is told it unasked.{end} Later: `memory-server review`."
     )
