@@ -10,6 +10,7 @@ from memory_server.domain import ranking, relevance, trust
 from memory_server.ground import Anchor
 from memory_server.language import background, query, sentences
 from memory_server.language import question as questions
+from memory_server.language.frame import quoted
 from memory_server.language.text import SPACELESS, fold, has_han
 from memory_server.language.tokens import weigh, weigh_json
 
@@ -288,7 +289,8 @@ def line(item: Found, text: str) -> str:
         if refs
     ]
     marks += [f"{item.newer} may replace it"] if item.newer else []
-    return f"{day}{text}{project} [{' · '.join([f'{item.ref}{trust.mark(item.origin)}', *marks])}]"
+    name = quoted(f"{item.ref}]")[:-1]
+    return f"{day}{quoted(text)}{project} [{' · '.join([f'{name}{trust.mark(item.origin)}', *marks])}]"
 
 
 def _words(text: str) -> frozenset[str]:

@@ -11,6 +11,7 @@ from itertools import count
 from memory_server.domain.fact import Fact
 from memory_server.domain.memory import MemoryId
 from memory_server.language import query
+from memory_server.language.frame import quoted
 from memory_server.language.lazy import lazy
 from memory_server.language.text import has_han
 from memory_server.language.tokens import weigh_json
@@ -280,7 +281,7 @@ def _leading(items: Sequence[Item], by_worth: Sequence[int]) -> list[int]:
 
 
 def _candidate(item: Item, value: float) -> _Candidate:
-    forms = item.worded()
+    forms = tuple(map(quoted, item.worded()))
     return _Candidate(item, value, forms, _costs(forms))
 
 
