@@ -90,6 +90,9 @@ OF_TRIGGERS = {
 OF_SETTINGS = {"{}: {}, got {}", "{} is needed for this re-ranker: an address such as http://localhost:8080."}
 """What `cli.guard` makes of a wrong value of a setting."""
 
+OF_SYSTEM = {"file is not a database", "No such file or directory", "Is a directory", "Permission denied"}
+"""What SQLite and the system say of a file."""
+
 
 def texts_of(node: ast.expr) -> Iterator[str]:
     """Each text that an argument may be, an f-string with `{}` for its values."""
@@ -238,7 +241,9 @@ def of_code() -> set[str]:
 
 
 def test_nothing_is_in_the_catalogue_that_nothing_shows() -> None:
-    used = of_code() | named() | helps() | set(WORDS.values()) | OF_CLICK | OF_SETTINGS | OF_TRIGGERS
+    used = (
+        of_code() | named() | helps() | set(WORDS.values()) | OF_CLICK | OF_SETTINGS | OF_TRIGGERS | OF_SYSTEM
+    )
     used |= {re.sub(r"^(an?) .+ (\w+)$", r"\1 {} \2", kind) for kind in secrets()}
     pages = "\n".join(path.read_text(encoding="utf-8") for path in TEMPLATES)
     assert {text for text in catalogue.entries().keys() - used if f"'{text}'" not in pages} == set()
@@ -298,3 +303,9 @@ def test_the_reasons_of_a_trigger_are_in_chinese() -> None:
     )
     due = "due since Friday, 27 November 2026, 09:00"
     assert catalogue.reasons(due) == "2026 年 11 月 27 日（星期五）09:00 起到时间"
+
+
+def test_values_stand_beside_chinese_as_chinese_is_typeset() -> None:
+    assert catalogue.chinese("2 项 deleted.") == "2 项已删除。"
+    assert catalogue.chinese("Nothing was stored since 2026-11-25.").startswith("没有存过 2026-11-25 ")
+    assert catalogue.chinese("x.db cannot be read: file is not a database") == "无法读取 x.db：文件不是数据库"

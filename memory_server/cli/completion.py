@@ -52,8 +52,8 @@ def prepare() -> None:
     "completion",
     json=False,
     examples=(
-        'eval "$(memory-server completion bash)"     # in ~/.bashrc',
-        'eval "$(memory-server completion zsh)"      # in ~/.zshrc, after compinit',
+        'eval "$(memory-server completion bash)"     # ~/.bashrc',
+        'eval "$(memory-server completion zsh)"      # ~/.zshrc (compinit)',
         "memory-server completion fish > ~/.config/fish/completions/memory-server.fish",
     ),
 )

@@ -104,7 +104,7 @@ def _write_lines(file: Path | None, exported: Export, report: progress.Report, f
 def _write_pages(folder: Path | None, exported: Export, report: progress.Report, force: bool) -> Counter[str]:
     """Write a file for each project, in a folder; on standard output one page after the other. Return their names."""
     if folder is None:
-        for number, (_, text) in enumerate(markdown.pages(exported), 1):
+        for number, (_, text) in enumerate(markdown.pages(exported, translated), 1):
             with _target(None, force, _is_page) as out:
                 out.write(text)
             report(number, None)
@@ -112,7 +112,7 @@ def _write_pages(folder: Path | None, exported: Export, report: progress.Report,
     if folder.exists() and not folder.is_dir():
         raise Invalid(f"{folder} is a file. Give the name of a folder: each project gets a file in it.")
     names: set[str] = set()
-    pages = {_file_name(name, names): text for name, text in markdown.pages(exported)}
+    pages = {_file_name(name, names): text for name, text in markdown.pages(exported, translated)}
     for name in pages:
         _refuse(folder / name, force, _is_page)
     folder.mkdir(mode=0o700, exist_ok=True)

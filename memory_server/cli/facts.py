@@ -10,6 +10,7 @@ from memory_server.cli.answers import FactsAnswer
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
+from memory_server.cli.terminal import translated
 from memory_server.domain import trust
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import Fact, FactDraft, Scope
@@ -140,4 +141,4 @@ def _scope(name: str | None) -> Scope | None:
 
 
 def _place(fact: Fact) -> str:
-    return f"{fact.home.scope.value} {fact.home.owner}".rstrip()
+    return f"{translated(fact.home.scope.value)} {fact.home.owner}".rstrip()

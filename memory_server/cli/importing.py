@@ -254,6 +254,8 @@ def _trial(services: "Services") -> Iterator["Services"]:
         try:
             yield trial
         except MemoryServerError as error:  # what was written is in the copy
-            raise type(error)(error.problem.text, *error.problem.hints, written=Written.NOTHING) from error
+            text = error.problem.text
+            written = None if text.endswith("Nothing was changed.") else Written.NOTHING
+            raise type(error)(text, *error.problem.hints, written=written) from error
         finally:
             trial.close()

@@ -96,7 +96,10 @@ def _text(change: Change) -> str:
         return change.text
     if change.action in (ChangeAction.CONNECTED, ChangeAction.DISCONNECTED):
         return catalogue.connection(change.text)
-    if change.kind not in (Kind.IMPORT, Kind.FORGETTING):
+    if change.kind is Kind.FORGETTING:
+        choice, _, number = change.text.rpartition(": ")
+        return f"{choice}：{translated(number)}"
+    if change.kind is not Kind.IMPORT:
         return change.text
     from memory_server.cli import summary  # what imports, which the others do without
 

@@ -11,6 +11,7 @@ from memory_server.cli.handles import HandleType
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
+from memory_server.cli.terminal import translated
 from memory_server.domain.caller import Caller
 from memory_server.domain.change import Kind
 from memory_server.domain.changed_ground import ChangedGround
@@ -38,7 +39,7 @@ _SETTLED = {
 
 OF_GROUND: Columns[ChangedGround] = (
     Column("id", lambda changed: f"m{changed.memory.id}", "cyan"),
-    Column("its files", lambda changed: changed.remark, "yellow"),
+    Column("its files", lambda changed: translated(changed.remark), "yellow"),
     Column("text", lambda changed: changed.memory.content, fills=True),
 )
 

@@ -9,7 +9,7 @@ from memory_server.cli.answers import SearchAnswer
 from memory_server.cli.opened import caller, embedding
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
-from memory_server.cli.terminal import bracketed, filled, is_chinese
+from memory_server.cli.terminal import bracketed, filled, is_chinese, translated
 from memory_server.domain.memory import Memory
 from memory_server.domain.ranking import Hit
 from memory_server.settings import Settings
@@ -32,7 +32,7 @@ def _text(hit: Hit) -> str:
 
 
 def _now(hit: Hit) -> str:
-    return bracketed(hit.remark) if hit.remark else ""
+    return bracketed(translated(hit.remark)) if hit.remark else ""
 
 
 @verb(

@@ -28,7 +28,8 @@ def read(path: Path) -> DemoLog:
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise Invalid(f"{path} cannot be read: {error}.") from error
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise Invalid(f"{path} cannot be read: {reason}.") from error
     log = DemoLog(path, {}, [])
     for number, line in enumerate(lines, start=1):
         if not line.strip():

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from memory_server.language.text import has_han
+
 FILE = Path(__file__).with_name("chinese.json")
 
 _PLACE = re.compile(r"\{(\d)(w?)\}")
@@ -66,11 +68,24 @@ def _value(text: str) -> str:
 
 
 def _filled(words: str, values: Sequence[str]) -> str:
-    def value(place: re.Match[str]) -> str:
-        text = values[int(place[1])]
-        return chinese(text) if place[2] else text
+    text, end = "", 0
+    for place in _PLACE.finditer(words):
+        value = values[int(place[1])]
+        text = _beside(text, words[end : place.start()])
+        text, end = _beside(text, chinese(value) if place[2] else value), place.end()
+    return _beside(text, words[end:])
 
-    return _PLACE.sub(value, words)
+
+def _beside(left: str, right: str) -> str:
+    """Join two pieces: no blank stands between Chinese characters, and one between these and letters or digits."""
+    begin, stop = left.rstrip(" "), right.lstrip(" ")
+    if not begin or not stop:
+        return left + right
+    is_han = has_han(begin[-1]), has_han(stop[0])
+    if all(is_han):
+        return begin + stop
+    outer = stop[0] if is_han[0] else begin[-1]
+    return f"{begin} {stop}" if any(is_han) and outer.isalnum() else left + right
 
 
 @cache

@@ -41,7 +41,7 @@ def test_a_memory_is_edited_and_the_edit_undone(own: View) -> None:
 def test_forgetting_says_what_it_takes_and_is_undone(own: View) -> None:
     (id,) = stored(own, ORCHID)
     with own.page(f"/memory/{id}", language="zh-CN") as page:
-        page.click("summary:text('遗忘')")
+        page.click("summary:text('删除')")
         assert "0 条关联" in page.locator(".tool.danger ul").inner_text()
         page.click("button.danger")
         page.wait_for_selector("[role=status]")
@@ -49,7 +49,7 @@ def test_forgetting_says_what_it_takes_and_is_undone(own: View) -> None:
         page.click("[role=status] button")
         page.wait_for_url(f"**/memory/{id}?done=undone")
         assert page.locator(".content").inner_text() == ORCHID
-        page.click("summary:text('遗忘')")
+        page.click("summary:text('删除')")
         page.check("[name=purge]")
         page.click("button.danger")
         page.wait_for_selector("[role=status]:has-text('已彻底清除')")

@@ -62,7 +62,7 @@ def test_a_page_fits_speaks_its_language_and_runs_no_script_of_what_is_stored(
 def test_the_language_can_be_switched_and_stays(seen: View) -> None:
     with seen.page("/now", alone=True) as page:
         page.click("text=中文")
-        page.wait_for_selector("h1:text('当前')")
+        page.wait_for_selector("h1:text('简报')")
         assert page.url == f"{seen.base}/now"
         page.goto(seen.base + "/facts")
         assert page.locator("h1").inner_text() == "事实"

@@ -1,7 +1,7 @@
 """An export for people: a page of Markdown for each project."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from memory_server.domain.exchange.records import (
@@ -41,8 +41,8 @@ class _Page:
         self.sections.setdefault(section, []).append((moment, line))
 
 
-def pages(records: Iterable[Record]) -> Iterator[tuple[str, str]]:
-    """The name and the text of each page, by name. The newest is the first of its section."""
+def pages(records: Iterable[Record], titled: Callable[[str], str] = str) -> Iterator[tuple[str, str]]:
+    """The name and the text of each page, by name; `titled` words a title. The newest is the first of its section."""
     by_project: dict[str, _Page] = {}
     outdated: set[str] = set()
     memories: list[MemoryRecord] = []
@@ -79,7 +79,7 @@ def pages(records: Iterable[Record]) -> Iterator[tuple[str, str]]:
         line = _memory(memory, moment, memory.id in outdated)
         _page(by_project, memory.project or "").add(_TITLES[MemoryType(memory.type)], moment, line)
     for name in sorted(by_project):
-        yield name or NOWHERE, _text(name or NOWHERE, by_project[name])
+        yield name or NOWHERE, _text(name or titled(NOWHERE), by_project[name], titled)
 
 
 def _memory(memory: MemoryRecord, moment: str, outdated: bool) -> str:
@@ -92,12 +92,12 @@ def _memory(memory: MemoryRecord, moment: str, outdated: bool) -> str:
     return f"- {'~~' + text + '~~ (outdated)' if outdated else text} ({', '.join(notes)})"
 
 
-def _text(name: str, page: _Page) -> str:
+def _text(name: str, page: _Page, titled: Callable[[str], str]) -> str:
     parts = [f"# {name}"]
     for title in (*_TITLES.values(), *_OTHERS):
         lines = sorted(page.sections.get(title, ()), key=lambda entry: entry[0], reverse=True)
         if lines:
-            parts.append("\n".join([f"## {title}", "", *(line for _, line in lines)]))
+            parts.append("\n".join([f"## {titled(title)}", "", *(line for _, line in lines)]))
     return "\n\n".join(parts) + "\n"
 
 
