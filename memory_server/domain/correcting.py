@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator
 
 from memory_server.domain.learning import words
 from memory_server.language import numbers
+from memory_server.language.background import UNSEEN, share
 from memory_server.language.lazy import closed_list, lazy
 from memory_server.language.query import ENGLISH_STOP_WORDS
 from memory_server.language.text import has_han
@@ -29,23 +30,34 @@ _CLOSED = {
 }
 
 _VALUE = lazy(
-    r"(?P<number>(?:(?<!\w)\.)?\d+(?:[.:,]\d+)*(?!\d|[a-f]\b))|(?:\b(?:use[sd]?|using)\s|用(?:的是)?\s?)(?P<used>[A-Za-z][\w.+-]*\b)"
+    r"(?P<number>(?:(?<!\w)\.)?\d+(?:[.:,]\d+)*(?!\d|[a-f]\b))"
+    r"|(?:\b(?:use[sd]?|using|(?:switched|moved|migrated|changed)\sto)\s|(?:用(?:的是)?|[换改]成)\s?)(?P<used>[A-Za-z][\w.+-]*\b)"
+    r"|(?:^(?:it|that)(?:\sis|['’]s)\s)(?P<bare>[a-z][\w.+-]+\b)(?=[.!]?$)"
     r"|(?:\b(?:called|named|heißt)\s|叫\s?)(?P<name>[A-Za-z][\w-]*|[\u4e00-\u9fff]{2,3})"
     r"|(?P<day>(?:周|星期|礼拜)[一二三四五六日天\d])"
     r"|(?<=[^.!?:\s]\s)(?P<names>[A-Z][\w'’-]*(?:\s[A-Z][\w'’-]*)+)"
     r"|(?P<word>[^\W\d_\u4e00-\u9fff]+)"
 )
 
-_NOT = r"(?:\bnot|n['’]t|nicht|kein\w*|不是|不叫)\s*(?:at\s|on\s|in\s|the\s|an?\s)*"
+_NOT = r"(?:\bnot|n['’]t|nicht|kein\w*|不是|不叫|不用)\s*(?:at\s|on\s|in\s|the\s|an?\s)*"
+
+_INSTEAD = closed_list(
+    r"(?P<new>[\w.-]+)(?:\snow)?,\s(?:and\s)?not\s(?:(?:at|on|in|by|with|the|an?)\s)*(?P<old>[\w.-]+)[.!]?$"
+)
+"""The end of a statement that says a word and which one it is not."""
 
 _UNIT = lazy(r"\s?(%|[\u4e00-\u9fff]|[^\W\d_\u4e00-\u9fff]+)")
 
 _FRAME = closed_list(
-    r"我们|咱们|现在|改成|改为|改用|换成|应该|[是用在到了的要]|\b(?:use[sd]?|using|called|named|now|currently|actually|[ap]m|o['’]clock|uhr)\b"
+    r"我们|咱们|现在|改成|改为|改用|换成|应该|[是用在到了的要不叫他她它]|\b(?:use[sd]?|using|(?:switched|moved|migrated|changed)\sto|called|names?|named|now|currently|actually|[ap]m|o['’]clock|uhr)\b"
 )
 """Words that state a value of anything."""
 
 _TOKEN = lazy(r"[\u4e00-\u9fff]|[^\W\d_\u4e00-\u9fff]+(?:['’][^\W\d_]+)*")
+
+
+_DESCRIBES = lazy(r"(?:ed|en|ing|ly|er|ble|ful|less|ous|ive|al|y)$|n['’]t$")
+"""The end of a word that says how something is, and names nothing."""
 
 
 def values(text: str) -> dict[str, str]:
@@ -65,6 +77,9 @@ def _kinds(kind: str, value: str, inside: bool) -> Iterator[tuple[str, str]]:
         yield small, "time" if ":" in value else f"number of {max(3, len(value.strip('.')))}"
     elif kind in ("used", "day"):
         yield small, kind
+    elif kind == "bare" and not _closed(small):
+        if share(small) <= UNSEEN and not _DESCRIBES.search(small):
+            yield small, "used"
     elif kind == "name" or (kind == "names" and not any(map(_closed, parts))):
         yield small, "Name"
     else:
@@ -89,7 +104,8 @@ def corrected(statement: str, text: str, turn: str, *, shown: bool = False) -> s
 
     They speak of the same thing where the text has the words of the statement; or, where that has none besides its
     values and their units, where the `turn` before it holds the value and is about the text. Of a text in another
-    language that was `shown`, it is enough that the statement denies the value.
+    language that was `shown`, it is enough that the statement denies the value; of any that was shown, that a pronoun
+    stands for the rest.
     """
     statement, written = _in_digits(statement), _in_digits(text)
     new, old = values(statement), values(written)
@@ -101,17 +117,37 @@ def corrected(statement: str, text: str, turn: str, *, shown: bool = False) -> s
         and _is_free(value, statement, new)
     ]
     if not fresh or not replaced:
-        return None
+        return _denied_word(statement, written)
     if len(replaced) == 1 and shown and replaced[0] in new and has_han(statement) != has_han(text):
         return replaced[0]
-    subject, is_bare = _subject(statement, fresh)
+    subject, is_bare = _subject(statement, fresh, replaced)
     if is_bare:
         units = {unit for value in fresh if (unit := _unit(value, statement))}
-        answered = [value for value in replaced if _is_about(value, written, units, turn)]
+        answered = [
+            value
+            for value in replaced
+            if _is_about(value, written, units, turn)
+            or (shown and value in new and old[value] in ("Name", "used"))
+        ]
         return answered[0] if len(answered) == 1 else None
-    subject -= set(replaced)
     is_named = bool(subject) and len(subject & words(written)) >= SUBJECT * len(subject)
     return replaced[0] if is_named and len(replaced) == 1 else None
+
+
+def states_a_value(statement: str) -> bool:
+    """True if a statement has a value, or says which word is not so: others correct nothing."""
+    return bool(values(statement) or _INSTEAD.search(statement))
+
+
+def _denied_word(statement: str, text: str) -> str | None:
+    """Return the word of a text that a statement on the same thing says is not so ("on moss, not on kelp")."""
+    instead = _INSTEAD.search(statement)
+    if instead is None or instead["new"].casefold() in text.casefold():
+        return None
+    old = instead["old"].casefold()
+    subject = words(statement) - words(instead[0])
+    is_named = bool(subject) and len(subject & words(text)) >= SUBJECT * len(subject)
+    return old if is_named and (old in text if has_han(old) else old in words(text)) else None
 
 
 def _alike(kind: str, value: str, fresh_kind: str, fresh_value: str) -> bool:
@@ -124,14 +160,18 @@ def _alike(kind: str, value: str, fresh_kind: str, fresh_value: str) -> bool:
     return kind == fresh_kind or is_full_hour or {kind, fresh_kind} == {"Name", "used"}
 
 
-def _subject(statement: str, fresh: Collection[str]) -> tuple[frozenset[str], bool]:
+def _subject(
+    statement: str, fresh: Collection[str], replaced: Collection[str]
+) -> tuple[frozenset[str], bool]:
     """Return the words of a statement besides its values; true if it is one value with its unit and a frame."""
     frame = statement
-    for value in sorted(fresh, key=len, reverse=True):
+    for value in sorted({*fresh, *replaced}, key=len, reverse=True):
         unit = re.escape(_unit(value, statement)) or "(?!)"
         frame = re.sub(rf"(?i){re.escape(value)}s?(?:\s?{unit}(?![a-z]))?", " ", frame)
     tokens = [token.casefold() for token in _TOKEN.findall(_FRAME.sub(" ", frame))]
-    return words(statement) - set(fresh), len(fresh) == 1 and ENGLISH_STOP_WORDS.issuperset(tokens)
+    stated = {*fresh, *replaced}
+    subject = frozenset(word for word in words(statement) - stated if _closed(word) not in stated)
+    return subject, len(fresh) == 1 and ENGLISH_STOP_WORDS.issuperset(tokens)
 
 
 def _unit(value: str, text: str) -> str:

@@ -6,7 +6,7 @@ from memory_server.language.lazy import closed_list
 
 _RECALLED = closed_list(r"""
     ^(?:(?:do\s)?you\s)?remember(?:,|\sthat|\swhen|\show)?\s(?:i|we)\s(?:told|said|mentioned|wrote)(?:\s(?:to\s)?you)?(?:\sthat)?\s
-        (?P<subject>(?:[\w'’.-]+\s){1,8}?)(?:is|are|was|were|runs|lives|sits|stands)\s
+        (?P<subject>(?:[\w'’.-]+\s){1,8}?)(?:is|are|was|were|runs|lives|sits|stands)\s(?:called\s|named\s)?
     |^(?:还|你还)?记得(?:我|我们)(?:跟你|和你)?(?:说过?|讲过?|告诉过?你?|提过?)\s?(?P<subject_zh>[^，。？?是在用]{1,12}?)(?:是|在|用|叫)
 """)
 """What repeats a statement that no longer holds, with its subject."""
@@ -29,6 +29,12 @@ def renewed(sentences: Sequence[str]) -> Iterator[str]:
         subject = (recalled["subject"] or recalled["subject_zh"] or "").strip() if recalled else ""
         if not renewal and not subject:
             yield sentence
+
+
+def stale(sentence: str) -> str:
+    """Return what a recalled statement says of its subject, which no longer holds; '' of any other sentence."""
+    recalled = _RECALLED.search(sentence)
+    return sentence[recalled.end() :].rstrip("?？.。!！吧吗") if recalled else ""
 
 
 def _joined(subject: str, sentence: str, singular: str | None, plural: str | None, end: int) -> str:

@@ -37,7 +37,7 @@ Judge = Callable[[Sequence[Statement]], Sequence[float]]
 """Gives the probability of each statement that it tells something lasting."""
 
 _OPENING = closed_list(r"""
-    ^(?:(?:wait(?:,?\sno)?|hm+|um+|(?:oh\s)?no|nope|nah|actually|wrong|correction|sorry|my\smistake|i\swas\swrong|not\sany\s?more|hi|hello|hey(?:\sthere)?|good\smorning|fyi|btw|by\sthe\sway|ps|ok|okay|well|oh
+    ^(?:(?:(?:no,?\s)?wait(?:,?\sno)?|hm+|um+|(?:oh\s)?no|nope|nah|actually|wrong|correction|sorry|my\smistake|i\swas\swrong|not\sany\s?more|hi|hello|hey(?:\sthere)?|good\smorning|fyi|btw|by\sthe\sway|ps|ok|okay|well|oh
         |that'?s\s(?:wrong|not\sright)|not\squite|also|so|and|nein|falsch|stimmt\snicht|übrigens|hallo|ach)
         (?:[,.:!]+\s+|\s+(?:and|so)\s+)|(?:actually|btw|fyi)\s+|(?:nope|no|also|ok|okay)\s+(?=(?:i|i'm|my|we|our|the|she|he)\b))+
     |^(?:不对?|不是|错了|更正|纠正一下|其实|另外|对了|顺便说一下|你好|嗯|哦)[,，:：。]\s*|^其实(?=我)
@@ -139,7 +139,7 @@ _ORDERS = closed_list(r"""
 
 _DENIES = closed_list(r"^(?:no|nope|nah|actually|nein|not\squite)[,.:!]\s|^(?:不对?|不是|错了)\s?[,，。]")
 
-_CORRECTS = closed_list(r"""
+CORRECTS = closed_list(r"""
     ^(?:wait|(?:oh\s)?no|nope|nah|wrong|actually|correction|sorry|my\smistake|i\swas\swrong|not\sany\s?more|that['’]?s\s(?:wrong|not\sright|outdated)|not\squite|nein
         |falsch|stimmt\snicht)[,.:!]?\s
     |^(?:不对?|不是|错了|更正|其实)\s?[,，。:：]
@@ -186,13 +186,9 @@ _BEGINS = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")
 def told(text: str, judge: Judge = lasting.by_words) -> list[Told]:
     """The sentences of a message that tell something lasting, without opening words and the request at the end."""
     statements = list(dict.fromkeys(spoken(text)))
-    if (
-        statements
-        and _CORRECTS.search(statements[0].text)
-        and _POINTS_BACK.search(_opened(statements[0].text))
-    ):
+    if statements and CORRECTS.search(statements[0].text) and _POINTS_BACK.search(opened(statements[0].text)):
         del statements[0]  # the model is told what it corrects, and changes that
-    judged = [statement for statement in statements if not _is_asked(_opened(statement.text))]
+    judged = [statement for statement in statements if not _is_asked(opened(statement.text))]
     probabilities = dict(zip(judged, judge(judged), strict=True)) if judged else {}
     return [
         _told(statement.text, probability >= _bound(statement.text) and _says_of_whom(statement))
@@ -202,12 +198,12 @@ def told(text: str, judge: Judge = lasting.by_words) -> list[Told]:
 
 
 def _bound(statement: str) -> float:
-    return SURE_OF_RULE if _RULE.search(_opened(statement)) else SURE
+    return SURE_OF_RULE if _RULE.search(opened(statement)) else SURE
 
 
 def _says_of_whom(statement: Statement) -> bool:
     """True unless a statement begins with a pronoun and nothing before it can say of whom it speaks."""
-    if _NO_SUBJECT.search(_opened(statement.text)) and len(statement.before) < SHORTEST_SUBJECT:
+    if _NO_SUBJECT.search(opened(statement.text)) and len(statement.before) < SHORTEST_SUBJECT:
         return False
     return not _points_back(statement.text)
 
@@ -226,21 +222,6 @@ def _around(statement: str, message: str) -> tuple[str, str]:
     return (before, behind) if part else ("", message)
 
 
-def corrections(text: str) -> list[str]:
-    """The first statements of a message that begins with a denial, without it; a value alone is one too.
-
-    A name that opens one has the comma of the denial before it, and so is told from a first word.
-    """
-    if not _CORRECTS.search(text.lstrip()):
-        return []
-    cut = [without_request(sentence) for sentence in own_words(text)[:2]]
-    return [
-        statement[-len(opened) - 2 :] if opened[0].isupper() else opened
-        for statement in cut
-        if (opened := _opened(statement)) and not _is_refused(statement) and not _OF_THE_DAY.search(opened)
-    ]
-
-
 def _joined(own_sentences: Sequence[str]) -> list[str]:
     """The sentences, each with the one that follows where that belongs to it."""
     joined: list[str] = []
@@ -255,7 +236,7 @@ def _joined(own_sentences: Sequence[str]) -> list[str]:
 
 def _points_back(sentence: str) -> bool:
     """True if the person asks to keep what says nothing without the sentence before it."""
-    wish = _opened(sentence)
+    wish = opened(sentence)
     content = _ASKED_TO_KEEP.sub("", wish, count=1)
     return content != wish and _POINTS_BACK.search(content) is not None
 
@@ -264,24 +245,30 @@ def statements_of(sentence: str, lasts: bool = True) -> Iterator[str]:
     """Yield the sentence without the request at its end; nothing where it asks or guesses, or is of the day though it
     should last."""
     statement = without_request(sentence)
-    text = _opened(statement)
+    text = opened(statement)
     if not SHORTEST <= len(text) <= LONGEST or (text.isascii() and " " not in text):
         return
-    is_passing = lasts and _OF_THE_DAY.search(text)
-    if not (is_passing or _is_refused(statement)) or _holds(text, _ASKED_TO_KEEP, _ASKED_AFTERWARDS):
+    if not is_refused(statement, lasts) or _holds(text, _ASKED_TO_KEEP, _ASKED_AFTERWARDS):
         yield statement
 
 
-def _is_refused(statement: str) -> bool:
-    """True if a statement asks, guesses, or orders something after a denial."""
-    text = _opened(statement)
+def is_refused(statement: str, lasts: bool = True) -> bool:
+    """True if a statement asks, guesses, orders something after a denial, or is of the day though it should last."""
+    text = opened(statement)
+    if lasts and _OF_THE_DAY.search(text):
+        return True
     is_order = bool(_DENIES.search(statement) and _ORDERS.search(text))
     return is_order or any(pattern.search(text) for pattern in (_ASKS, _DOUBTFUL, _AT_HAND))
 
 
-def _opened(statement: str) -> str:
+def opened(statement: str) -> str:
     """The statement without its opening words."""
     return _OPENING.sub("", statement, count=1).strip()
+
+
+def content(statement: str) -> str:
+    """The statement without its opening words and what asks to keep it."""
+    return _ASKED_AFTERWARDS.sub("", _ASKED_TO_KEEP.sub("", opened(statement), count=1)).strip()
 
 
 def _is_asked(statement: str) -> bool:
@@ -299,8 +286,9 @@ def _holds(statement: str, *patterns: re.Pattern[str]) -> bool:
 
 
 def _told(statement: str, sure: bool) -> Told:
-    asking = _opened(statement)
-    text = _ASKED_AFTERWARDS.sub("", _ASKED_TO_KEEP.sub("", asking, count=1)).strip()
-    if text != asking and text.endswith(("?", "？")):  # "can you remember that …?" tells what follows
+    text = content(statement)
+    if text != opened(statement) and text.endswith(
+        ("?", "？")
+    ):  # "can you remember that …?" tells what follows
         text = f"{text[:-1]}{'。' if text.endswith('？') else '.'}"
     return Told(text, sure, bool(_WISH.search(text)), of_themselves(text))

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from memory_server.domain import fact_text
 from memory_server.domain.caller import Caller
-from memory_server.domain.correcting import corrected, values
+from memory_server.domain.correcting import corrected, states_a_value, values
 from memory_server.domain.injection import Captured, Injected
 from memory_server.domain.learning import words
 from memory_server.domain.memory import MemoryId
+from memory_server.language.corrections import corrections
 from memory_server.language.sentences import split
-from memory_server.language.told import corrections
 from memory_server.services import projects
 from memory_server.services.shared_words import shared_by, terms_of, visible_to
 from memory_server.storage.database import Database
@@ -39,7 +39,7 @@ class CorrectingService:
 
     def corrected(self, prompt: str, caller: Caller) -> Correction | None:
         """Return what a prompt corrects of what the session was shown, else of what shares its words; or nothing."""
-        statements = corrections(prompt)
+        statements = [statement for statement in corrections(prompt) if states_a_value(statement)]
         session = caller.session
         if not statements or session is None:
             return None

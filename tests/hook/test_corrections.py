@@ -52,6 +52,12 @@ def heard(hooks: Hooks, prompt: str) -> str:
         ("Actually, the rate limit is 100, not 60.", "m5 (60). Call memory_update"),
         ("wrong. Mia is seven", "m7 (six). Call memory_update"),
         ("no, the AGM is in April", "m8 (march). Call memory_update"),
+        ("Actually we deploy on Thursdays now", "m2 (tuesday). Call memory_update"),
+        (
+            "Remember I told you the staging database is on 5433? It's on 5500 now.",
+            "m1 (5433). Call memory_update",
+        ),
+        ("the customer's contact is Joanna, not Marika", "m3 (marika). Call memory_update"),
         ("no, standup is at 9:30", "the fact project.standup (9:15). Call write_memory"),
         ("No, the staging database runs on port 5433.", ""),
         ("no, the production cluster is on 5500", ""),
@@ -121,7 +127,26 @@ async def test_a_value_that_the_session_has_just_stored_is_corrected_and_no_half
         ("What is the rate limit of the API?", "It is 60 requests a minute.", "no, 100", "m5 (60)"),
         ("Who is the contact of the customer?", "Marika.", "no, Joanna", "m3 (marika)"),
         ("How old is Mia?", "Mia is six.", "oh no, seven", "m7 (six)"),
+        ("When do we deploy the ledger?", "On Tuesdays.", "not Tuesdays, Thursdays", "m2 (tuesday)"),
+        ("When do we deploy the ledger?", "On Tuesdays.", "Since last week it is Thursday.", "m2 (tuesday)"),
+        (
+            "Do we use yarn?",
+            "Yes, you use yarn for the web packages.",
+            "that's wrong, it is pnpm",
+            "m4 (yarn)",
+        ),
+        (
+            "Do we use yarn?",
+            "Yes, you use yarn for the web packages.",
+            "we switched to pnpm in May",
+            "m4 (yarn)",
+        ),
+        ("Who is the contact of the customer?", "Marika.", "no wait, Joanna", "m3 (marika)"),
+        ("Which port has staging?", "5433.", "5433 was last year. 5500.", "m1 (5433)"),
         ("How many files changed?", "60 files.", "no, 100", ""),
+        ("Do we use yarn?", "Yes, you use yarn for the web packages.", "that's wrong, it is broken", ""),
+        ("Do we use yarn?", "Yes, you use yarn for the web packages.", "now it takes 9 minutes", ""),
+        ("Which port has staging?", "5433.", "I moved to page 5500 now", ""),
         ("Write to Marika.", "Dear Marika, …", "No. Shorter.", ""),
     ],
 )
@@ -133,11 +158,20 @@ async def test_a_value_alone_corrects_what_was_just_answered(
     assert f"The user corrects {line}." in said if line else "The user corrects" not in said
 
 
+async def test_a_pronoun_corrects_the_name_that_the_session_was_shown(stored: Hooks) -> None:
+    prompt = "her name is Joanna, not Marika"
+    assert heard(stored, prompt) == ""
+    assert "Marika" in stored("UserPromptSubmit", prompt="Who is the customer's contact?").out
+    assert "m3 (marika). Call memory_update" in heard(stored, prompt)
+    assert heard(stored, "her name is Joanna, not Monika") == ""
+
+
 async def test_five_hundred_prompts_that_correct_nothing_are_silent(stored: Hooks) -> None:
-    """Prompts of ordinary work, each with "no," before it, after a turn that has said all that is stored."""
+    """Prompts of ordinary work, alone, with "no," before or "now" behind, after a turn that says all stored texts."""
     texts = [(LABELLED / f"{name}.txt").read_text("utf-8") for name in ("work", "en1", "en2", "zh")]
     lines = [line for text in texts for line in text.splitlines()]
-    prompts = [f"no, {line}" for line in lines if line and "{" not in line and not line.startswith("##")]
+    prompts = [line for line in lines if line and "{" not in line and not line.startswith("##")]
+    prompts = [f"no, {prompt}" for prompt in prompts] + [f"{prompt} now" for prompt in prompts] + prompts
     for text in STORED:
         stored("UserPromptSubmit", prompt=f"{text} Right?")
     stored("Stop", prompt="What do you know?", last_assistant_message=" ".join(STORED))
@@ -145,7 +179,7 @@ async def test_five_hundred_prompts_that_correct_nothing_are_silent(stored: Hook
     service, caller = CorrectingService(database), Caller("test", "s1", Project("shop", "shop"))
     alarms = [prompt for prompt in prompts if service.corrected(prompt, caller)]
     database.close()
-    assert len(prompts) >= 500
+    assert len(prompts) >= 1500
     assert alarms == []
 
 

@@ -249,7 +249,7 @@ def report(prompts: Sequence[Prompt], kept: Sequence[Sequence[str]]) -> str:
     pairs = [(text, prompt) for prompt, texts in zip(prompts, kept, strict=True) for text in texts]
     wrong = [text for text, prompt in pairs if not any(_overlap(text, span) for span in prompt.kept)]
     heard = [(span, texts) for span, texts in spans if any(_overlap(text, span) for text in texts)]
-    whole = sum(any(_plain(_content(span)) in _plain(text) for text in texts) for span, texts in heard)
+    whole = sum(any(_plain(told.content(span)) in _plain(text) for text in texts) for span, texts in heard)
     silent = [texts for prompt, texts in zip(prompts, kept, strict=True) if not prompt.kept]
     return (
         f"{len(prompts)} prompts, {len(spans)} to keep: recall {len(heard) / max(1, len(spans)):.3f}, "
@@ -257,11 +257,6 @@ def report(prompts: Sequence[Prompt], kept: Sequence[Sequence[str]]) -> str:
         f"of {len(silent)} prompts that tell nothing, something is kept of {sum(map(bool, silent))}\n"
         + "".join(f"  wrong: {text}\n" for text in wrong)
     )
-
-
-def _content(span: str) -> str:
-    """The span without "no," before it and "remember that" around it."""
-    return told._ASKED_AFTERWARDS.sub("", told._ASKED_TO_KEEP.sub("", told._opened(span)))
 
 
 def _plain(text: str) -> str:
