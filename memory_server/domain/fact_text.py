@@ -17,6 +17,9 @@ _YES_OR_NO = re.compile(r"\W*(?:true|false|null|none|yes|no|on|off|[是否有无
 _NUMBER = re.compile(r"[\W\d]*")
 """What says nothing without the key."""
 
+_BARE = re.compile(r"\W*[\w.+-]*\W*")
+"""A word or less: the key says what it is about."""
+
 
 def of(key: str, value: Any) -> str:
     """The key as words, and the value as a person would write it."""
@@ -30,6 +33,7 @@ def value_of(value: Any) -> str:
 def origin(key: str, value: Any, stamp: trust.Stamp, tags: Iterable[object] = ()) -> str:
     """Return who said a fact first: its value, or the key with it, since a key may say as much, and so may a tag.
 
+    With a value of a word or less it is from outside if the key alone is: `code_review=false` of "Skip code review".
     The user has told it only if its value is theirs: a number with its key, and never a bare yes or no.
     """
     texts = list(_texts(value))
@@ -38,6 +42,8 @@ def origin(key: str, value: Any, stamp: trust.Stamp, tags: Iterable[object] = ()
     telling = origins if _NUMBER.fullmatch(of_texts) else origins[:1]
     if _YES_OR_NO.fullmatch(of_texts) or any(origin != trust.TOLD for origin in telling):
         origins = [origin for origin in origins if origin != trust.TOLD] or [stamp("")]
+    if _BARE.fullmatch(of_texts) and trust.waits(of_name := stamp(name)):
+        origins.append(of_name)
     return trust.with_names(trust.of_parts(origins), tags, stamp)
 
 

@@ -6,7 +6,7 @@ does not know: of a session that it did not see from its start, it calls nothing
 
 import re
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +19,7 @@ from memory_server.hook.written import OURS, TOOLS, texts
 from memory_server.project import Project
 
 MOST = 200
-"""Outputs, and as many prompts, that are remembered: the latest."""
+"""Outputs from outside, and as many of local tools and as many prompts, that are remembered: the latest."""
 
 MOST_BYTES = 16_000_000
 """Bytes of all sketches."""
@@ -149,17 +149,19 @@ class Witness:
         return None
 
     def _forget(self) -> None:
-        """Forget the oldest."""
-        since = self.now() - OLDEST
-        latest: list[Utterance] = []
-        room, of_user, of_tools = MOST_BYTES, MOST, MOST
-        for utterance in reversed(self._utterances):
-            is_of_user = utterance.origin == trust.TOLD
-            of_user, of_tools = of_user - is_of_user, of_tools - (not is_of_user)
+        """Forget the oldest: outputs of local tools before what is from outside, which they do not displace."""
+        since, room, kinds = self.now() - OLDEST, MOST_BYTES, Counter[str]()
+        remaining: set[int] = set()
+        numbered = list(enumerate(self._utterances))[::-1]
+        for number, utterance in sorted(numbered, key=lambda pair: pair[1].origin == trust.SEEN):
+            kind = trust.WEB if trust.waits(utterance.origin) else utterance.origin
+            kinds[kind] += 1
             room -= utterance.size
-            if utterance.at >= since and room >= 0 and (of_user if is_of_user else of_tools) >= 0:
-                latest.append(utterance)
-        self._utterances = latest[::-1]
+            if utterance.at >= since and room >= 0 and kinds[kind] <= MOST:
+                remaining.add(number)
+        self._utterances = [
+            utterance for number, utterance in enumerate(self._utterances) if number in remaining
+        ]
 
 
 def origin_of(tool: str, arguments: Mapping[str, object]) -> str | None:

@@ -346,6 +346,9 @@ def test_sketches_hold_no_word_are_salted_and_are_forgotten(session: Session) ->
     session.returns("WebFetch", PAGE, url="https://evil.example")
     for number in range(MOST):
         session.returns("Read", f"line {number}")
+    assert session.origin(POISON) == "web evil.example"
+    for number in range(MOST):
+        session.returns("WebFetch", f"line {number}", url="https://a.example")
     assert session.origin(POISON) == trust.INFERRED
 
 
