@@ -60,8 +60,6 @@ OF_CLICK = {
     "Commands",
     "Show this message and exit.",
     "Show the version and exit.",
-    "Got unexpected extra argument ({})",
-    "Got unexpected extra arguments ({})",
     "Option {} requires an argument.",
     "Option {} does not take a value.",
     "{} is not in the range {}.",

@@ -45,7 +45,7 @@ WORDS = {
     Mend.NAME_FORMAT: "If it has one of these, name it with --from: {formats}.",
     Mend.EXPORT_FIRST: "With the program that wrote it, `memory-server export FILE`; with this one, `import FILE`.",
     Mend.MERGE_FILE: "Take it over with: memory-server merge {path}",
-    Mend.IMPORT_FILE: "`memory-server import` reads files of other programs.",
+    Mend.IMPORT_FILE: "`memory-server import {path}` takes over what other programs wrote.",
     Mend.FREE_IDS: "Note what that row says, then run in the sqlite3 program: DELETE FROM {table} WHERE id = {id}; "
     "DELETE FROM sqlite_sequence WHERE name = '{table}'",
     Mend.REMOVE_FOREIGN_SQL: "`memory-server doctor --fix` removes it.",

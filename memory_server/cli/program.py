@@ -4,6 +4,7 @@ A new command is a module beside this one and a line in VERBS.
 """
 
 import os
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -117,7 +118,11 @@ class Verb(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_ARGUMENTS] = tuple(args)
-        return super().parse_args(ctx, args)
+        ctx.allow_extra_args = True
+        extra = super().parse_args(ctx, args)
+        if extra and not ctx.resilient_parsing:
+            raise click.UsageError(_extra(ctx, extra[0], [param for param in self.params if _is_word(param)]))
+        return extra
 
     def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         if self.examples:
@@ -291,12 +296,34 @@ def _wrong_value(error: click.BadParameter) -> str:
     """Say which argument is wrong, and why."""
     if error.param is None:
         return error.message
-    name = (
-        max(error.param.opts, key=len)
-        if isinstance(error.param, click.Option)
-        else (error.param.metavar or (error.param.name or "").upper()).strip("[].")
-    )
-    return f"{name} is missing." if isinstance(error, click.MissingParameter) else f"{name}: {error.message}"
+    name, kind = _name(error.param), error.param.type
+    if not isinstance(error, click.MissingParameter):
+        return f"{name}: {error.message}"
+    if isinstance(kind, click.Choice):
+        return f"{name} is missing. There are: {', '.join(map(str, kind.choices))}."
+    return f"{name} is missing."
+
+
+def _is_word(param: click.Parameter) -> bool:
+    return isinstance(param, click.Argument)
+
+
+def _extra(context: click.Context, word: str, words: Sequence[click.Parameter]) -> str:
+    """Say how many words a command takes, where one is too many."""
+    command = context.command_path
+    if not words:
+        return f"`{command}` takes no argument: leave out {word!r}."
+    if isinstance(words[0].type, click.Choice) and len(words) == 1:
+        return f"`{command}` takes one {_name(words[0])} a call: type `{command} {shlex.quote(word)}` too."
+    names = " ".join(map(_name, words))
+    return f"`{command}` takes {names}: leave out {word!r}, or quote what belongs together."
+
+
+def _name(param: click.Parameter) -> str:
+    """Return the name of an argument or a flag, as the help has it."""
+    if isinstance(param, click.Option):
+        return max(param.opts, key=len)
+    return (param.metavar or (param.name or "").upper()).strip("[].")
 
 
 def _wrong(error: click.UsageError, message: str) -> int:

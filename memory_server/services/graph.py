@@ -226,7 +226,11 @@ def _alike(
     scores = {hit.item.thing.id: min(1.0, hit.score) for hit in ranked if hit.id != memory.id}
     scores = dict(list(scores.items())[:limit])
     left = tx.spaces.count_waiting(meaning.space_id, Embedded.MEMORIES)
-    problems = [Problem(f"{left} memories are not embedded yet")] if left else []
+    problems = (
+        [Problem(f"{left} memories are not embedded yet" if left > 1 else "1 memory is not embedded yet")]
+        if left
+        else []
+    )
     cosines = tx.embeddings.cosines(meaning.space_id, vector, [*scores, *also])
     return scores, {MemoryId(id): cosine for id, cosine in cosines.items()}, problems
 

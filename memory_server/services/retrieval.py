@@ -101,7 +101,11 @@ def without_meaning(tx: Tx, kinds: Sequence[Embedded], meaning: Meaning | Unansw
     counts = tx.each([partial(tx.spaces.count_waiting, meaning.space_id, kind) for kind in kinds])
     left = dict(zip(kinds, counts, strict=True))
     return [
-        Problem(f"{number} {kind} are not embedded yet and were found by words only")
+        Problem(
+            f"{number} {kind} are not embedded yet and were found by words only"
+            if number > 1
+            else f"1 of the {kind} is not embedded yet and was found by words only"
+        )
         for kind, number in left.items()
         if number
     ]

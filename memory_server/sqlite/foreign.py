@@ -9,8 +9,8 @@ from typing import Any
 
 import apsw
 
-from memory_server.errors import Mend, Unavailable
-from memory_server.sqlite import migrate, pragmas, temporary
+from memory_server.errors import Hint, Mend, Unavailable
+from memory_server.sqlite import migrate, pages, pragmas, temporary
 from memory_server.storage.packaged import Migration
 
 BESIDE = ("-wal", "-journal")
@@ -159,13 +159,20 @@ def make_ours(copy: Path, path: Path, migrations: list[Migration]) -> list[str]:
     Raises:
         Unavailable: the file is damaged, newer than this program, or no database of it, or its tables were changed.
     """
+    with copy.open("rb") as file:
+        start = file.read(len(pages.MAGIC))
+    if start and start != pages.MAGIC:
+        raise Unavailable(
+            f"{path} is no database. Nothing was merged.", Hint(Mend.IMPORT_FILE, {"path": path})
+        )
     try:
         with closing(pragmas.connected(copy)) as connection:
             _refuse_damaged(connection, path)
             our_tables = "SELECT count(*) FROM sqlite_schema WHERE name IN ('memories', 'migrations')"
             if connection.execute(our_tables).get != 2:
                 raise Unavailable(
-                    f"{path} is a database of another program. Nothing was merged.", Mend.IMPORT_FILE
+                    f"{path} is a database of another program. Nothing was merged.",
+                    Hint(Mend.IMPORT_FILE, {"path": path}),
                 )
             return migrate.mend_schema(connection, migrations)
     except apsw.Error as error:

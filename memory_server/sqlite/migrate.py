@@ -26,13 +26,15 @@ def version_of(connection: apsw.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").get)
 
 
-def refuse(connection: apsw.Connection, migrations: list[Migration]) -> None:
+def refuse(
+    connection: apsw.Connection, migrations: list[Migration], mend: Mend = Mend.USE_ANOTHER_FILE
+) -> None:
     """Refuse a file of another program, or of a version that is newer or was never released, before anything is
-    changed, even the journal mode.
+    changed, even the journal mode. `mend` helps where it is of another program.
     """
     connection.execute("BEGIN")
     try:
-        _refuse_foreign(connection)
+        _refuse_foreign(connection, mend)
         refuse_newer(version_of(connection), migrations[-1].version)
         packaged.missing(migrations, version_of(connection))
     finally:
@@ -111,7 +113,7 @@ def _apply(connection: apsw.Connection, migrations: list[Migration], now: str) -
     connection.pragma("application_id", APPLICATION_ID)
 
 
-def _refuse_foreign(connection: apsw.Connection) -> None:
+def _refuse_foreign(connection: apsw.Connection, mend: Mend = Mend.USE_ANOTHER_FILE) -> None:
     owner = int(connection.pragma("application_id"))
     if owner == UNFINISHED_ID:
         raise Unavailable("The file is an unfinished copy of another database.", Mend.COPY_AGAIN)
@@ -119,7 +121,7 @@ def _refuse_foreign(connection: apsw.Connection) -> None:
     if owner != APPLICATION_ID and foreign and not _is_dump(connection):
         raise Unavailable(
             f"{connection.filename} is a SQLite database of another program. Nothing was changed.",
-            Mend.USE_ANOTHER_FILE,
+            mend,
         )
 
 

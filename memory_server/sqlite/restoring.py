@@ -39,7 +39,7 @@ def check(source: Path, migrations: list[Migration]) -> Backup:
         raise Unavailable(f"{source} {fault}. Nothing was restored.", Mend.NAME_BACKUP)
     try:
         with closing(_reader(source)) as connection:
-            migrate.refuse(connection, migrations)
+            migrate.refuse(connection, migrations, Mend.NAME_BACKUP)
             version = migrate.version_of(connection)
             different = schema.difference(connection, migrate.applied(connection, migrations))
             schema.refuse_changed(different)

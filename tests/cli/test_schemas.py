@@ -4,7 +4,9 @@ After a wanted change: python -m tests.cli.test_schemas
 """
 
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +176,22 @@ def test_the_page_says_what_each_answer_has() -> None:
             "Name a file that `memory-server backup` has written.",
         ),
         (["help"], 2, "Help is text: leave out --json."),
+        (
+            ["install", "cursor", "codex"],
+            2,
+            "`memory-server install` takes one CLIENT a call: type `memory-server install codex` too.",
+        ),
+        (["doctor", "extra"], 2, "`memory-server doctor` takes no argument: leave out 'extra'."),
+        (
+            ["edit", "1", "harbour"],
+            2,
+            "`memory-server edit` takes ID: leave out 'harbour', or quote what belongs together.",
+        ),
+        (
+            ["uninstall"],
+            2,
+            "CLIENT is missing. There are: claude, claude-desktop, codex, cursor, vscode, opencode, gemini.",
+        ),
         (["list", "-h"], 2, "Help is text: leave out --json."),
         (["serch"], 2, "unknown command 'serch'. Did you mean `search`?"),
         (
@@ -232,6 +250,20 @@ async def test_what_each_command_prints_fits_its_schema(
         for command in commands:
             words = [word.format(db=server.db) for word in command]
             jsonschema.validate(terminal(*words, "--json").json, written(name))
+
+
+def test_what_is_no_memory_of_ours_is_refused_with_what_mends_it(terminal: Terminal, tmp_path: Path) -> None:
+    lines, database = tmp_path / "notes.jsonl", tmp_path / "theirs.db"
+    lines.write_text("{}\n")
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("CREATE TABLE notes (text)")
+    assert terminal("merge", str(lines), "--json", code=1).json == {
+        "error": f"{lines} is no database. Nothing was merged. "
+        f"`memory-server import {lines}` takes over what other programs wrote."
+    }
+    assert f"`memory-server import {database}`" in terminal("merge", str(database), code=1).err
+    refused = terminal("restore", str(database), "--yes", code=1).err
+    assert refused.rstrip().endswith("Name a file that `memory-server backup` has written.")
 
 
 if __name__ == "__main__":

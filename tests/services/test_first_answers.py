@@ -97,7 +97,7 @@ def test_a_long_text_waits_in_the_queue_and_is_found_by_words_at_once_with_a_not
     answer = search.search("lighthouse", Filter(), 10, "hybrid", caller=Caller())
     assert [hit.memory.id for hit in answer.hits] == [stored.memory.id]
     assert [problem.text for problem in answer.degraded] == [
-        "1 memories are not embedded yet and were found by words only"
+        "1 of the memories is not embedded yet and was found by words only"
     ]
     warm.work()
     answer = search.search("lighthouse", Filter(), 10, "semantic", caller=Caller())
@@ -155,7 +155,7 @@ def test_the_first_search_does_not_wait_for_what_waits_while_another_program_wri
     work.join()
     assert [hit.memory.content for hit in answer.hits] == [SHORT]
     assert [problem.text for problem in answer.degraded] == [
-        "1 memories are not embedded yet and were found by words only"
+        "1 of the memories is not embedded yet and was found by words only"
     ]
     assert waiting(database)["embedding_queue"] == []
     database.close()
