@@ -159,9 +159,7 @@ def make_ours(copy: Path, path: Path, migrations: list[Migration]) -> list[str]:
     Raises:
         Unavailable: the file is damaged, newer than this program, or no database of it, or its tables were changed.
     """
-    with copy.open("rb") as file:
-        start = file.read(len(pages.MAGIC))
-    if start and start != pages.MAGIC:
+    if copy.is_file() and not _is_sqlite(copy):
         raise Unavailable(
             f"{path} is no database. Nothing was merged.", Hint(Mend.IMPORT_FILE, {"path": path})
         )
@@ -177,6 +175,12 @@ def make_ours(copy: Path, path: Path, migrations: list[Migration]) -> list[str]:
             return migrate.mend_schema(connection, migrations)
     except apsw.Error as error:
         raise Unavailable(f"{path} cannot be read: {error}") from error
+
+
+def _is_sqlite(path: Path) -> bool:
+    """Return True for a file of SQLite; it takes an empty file for a database without tables."""
+    with path.open("rb") as file:
+        return file.read(len(pages.MAGIC)) in (b"", pages.MAGIC)
 
 
 def _state(path: Path) -> list[tuple[int, int] | None]:
