@@ -100,11 +100,16 @@ def tenants_in(path: Path) -> dict[str, Where]:
     """Return by name the places that a file lists, one `name = place` a line; a line may begin with `#`.
 
     Raises:
-        ValueError: a line is neither, or repeats a name, or its place is wrong.
-        OSError: the file cannot be read.
+        ValueError: the file cannot be read; or a line is neither, or repeats a name, or its place is wrong.
     """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ValueError(
+            f"{path}: {error.strerror}; this must be a file with a line `name = address` for each"
+        ) from error
     places: dict[str, Where] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         match = _LINE.fullmatch(line.strip())

@@ -90,7 +90,12 @@ def _target(source: Path, dest: str | None, makes: bool) -> Path:
     path = backups.folder(source) if dest is None else Path(dest)
     is_folder = dest is None or dest.endswith(("/", os.sep))
     if is_folder and makes:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise Invalid(
+                f"The folder {path} cannot be made: {error.strerror}. Name one in a folder to which you may write."
+            ) from error
     return path / backups.named(source, clock()) if is_folder or path.is_dir() else path
 
 

@@ -16,7 +16,7 @@ from memory_server.cli.program import verb
 from memory_server.cli.refusals import failure, refused
 from memory_server.cli.terminal import bracketed, is_chinese, translated
 from memory_server.domain.outside import counted
-from memory_server.errors import Problem
+from memory_server.errors import Mend, Problem, Unavailable
 from memory_server.front import running
 from memory_server.hook import journal
 from memory_server.hook.journal import Record
@@ -62,16 +62,30 @@ def doctor_command(settings: Settings, fix: bool) -> int:
             findings,
         )
     else:
-        with opened(settings) as services:
-            fixed = (*services.health.mend(), *status.mend()) if fix else ()
-            services.database.open()  # else the embedder waits for a locked file first, and is said to be missing
-            answer = examined(services, fixed)
+        try:
+            with opened(settings) as services:
+                fixed = (*services.health.mend(), *status.mend()) if fix else ()
+                services.database.open()  # else the embedder waits for a locked file first, and is said to be missing
+                answer = examined(services, fixed)
+        except Unavailable as error:
+            answer = _unusable(settings, error)
     if output.answered(answer):
         return 1 if answer.problems else 0
     output.fields(*((_FIXED, translated(done)) for done in answer.fixed), *map(_line, answer.report.items()))
     for problem in answer.problems:
         output.say(problem, indent=2, style="red")
     return 1 if answer.problems else 0
+
+
+def _unusable(settings: Settings, error: Unavailable) -> DoctorAnswer:
+    """Report a database that cannot be used: the failure is the only finding."""
+    mends = {hint.mend for hint in error.problem.hints}
+    code = "foreign_sql" if Mend.REMOVE_FOREIGN_SQL in mends else "database"
+    if any(mend.name.startswith("RESTORE") for mend in mends):
+        code = "damage"
+    finding = DoctorFinding(code, told(error.problem) or "", str(settings.db))
+    report = {"database": str(settings.db), "problems": "1"}
+    return DoctorAnswer(report, (finding.text,), (), {"problems": 1}, (finding,))
 
 
 def _line(named: tuple[str, str]) -> tuple[str, str]:

@@ -128,7 +128,7 @@ def _of_tenant(settings: Settings, tenant: str | None) -> Settings:
     try:
         places = where.tenants_in(settings.tenants)
     except ValueError as error:
-        raise Invalid(f"The tenants cannot be read: {error}.") from error
+        raise Invalid(f"The tenants of --tenants cannot be read: {error}.") from error
     if tenant not in places:
         raise Invalid(f"{settings.tenants} names no tenant {tenant}. It has: {', '.join(places)}.")
     return settings.model_copy(update={"db": places[tenant]})

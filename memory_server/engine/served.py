@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from memory_server.app import Services
 from memory_server.engine import arenas, garbage
+from memory_server.errors import Invalid
 from memory_server.mcp import listed
 from memory_server.mcp.observing import counting
 from memory_server.mcp.offers import offers
@@ -29,12 +30,18 @@ def start(services: Services) -> None:
 
 
 def audit_of(settings: Settings) -> "Audit | None":
-    """Raises OSError where the log cannot be written."""
+    """Raises Invalid where the setting names no file that can be written, and OSError where its disk fails."""
     if settings.audit is None:
         return None
     from memory_server.mcp.audit import Audit
 
-    return Audit(settings.audit, clock, settings.audit_required)
+    try:
+        return Audit(settings.audit, clock, settings.audit_required)
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError) as error:
+        raise Invalid(
+            f"--audit {settings.audit}: {error.strerror}. "
+            "Name a file in a folder that exists and that you may write to."
+        ) from error
 
 
 def work_of(services: Services, audit: "Audit | None", tenant: str | None = None) -> Work:

@@ -173,7 +173,7 @@ def backup(
     called when the copy is whole, before it is renamed.
 
     Raises:
-        Unavailable: the copy failed its integrity check.
+        Unavailable: nothing can be written there, or the copy failed its integrity check.
     """
     with _placed(target, before) as temporary:
         copy = pragmas.connected(temporary)
@@ -201,7 +201,12 @@ def rescue(identity: files.Identity, target: Path) -> None:
 def _placed(target: Path, before: Callable[[], None] | None = None) -> Iterator[Path]:
     """Yield the path of a new file to fill; then it is checked, flushed and renamed to `target`."""
     # Made anew under a name that nobody can foresee: a link that somebody has put there would be followed.
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f"{target.name}.", suffix=files.TEMPORARY)
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f"{target.name}.", suffix=files.TEMPORARY)
+    except OSError as error:
+        raise Unavailable(
+            f"{target} cannot be written: {error.strerror}. Name a file in a folder to which you may write."
+        ) from error
     os.close(handle)
     temporary = Path(name)
     try:

@@ -16,6 +16,9 @@ from tests.warm import cold
 
 pytestmark = pytest.mark.anyio
 
+DOCTOR = {"report", "problems", "fixed", "figures", "findings"}
+"""The members of what doctor answers."""
+
 
 def test_stats_counts_what_waits_before_a_model_has_embedded_anything(
     terminal: Terminal, sqlite: Sqlite
@@ -63,7 +66,6 @@ def test_sql_that_is_not_ours_is_refused_by_each_command_and_removed_by_one(
         ("add", "x"),
         ("list",),
         ("search", "harbour"),
-        ("doctor",),
         ("backup", str(tmp_path / "copy.db")),
         ("export",),
     ):
@@ -73,11 +75,53 @@ def test_sql_that_is_not_ours_is_refused_by_each_command_and_removed_by_one(
             "Nothing was read. `memory-server doctor --fix` removes it."
         )
     assert not (tmp_path / "copy.db").exists()
+    report = terminal("doctor", "--json", code=1).json
+    assert report.keys() == DOCTOR
+    assert [finding["code"] for finding in report["findings"]] == ["foreign_sql"]
+    assert report["problems"] == [refused.removeprefix("memory-server: ").strip()]
+    assert terminal("doctor", code=1).out.splitlines()[1:] == ["problems  1", f"  {report['problems'][0]}"]
     assert terminal("doctor", "--fix").out.splitlines()[:2] == [
         "fixed       removed trigger evil on memories: it is not of this program",
         "fixed       removed view mine: it is not of this program",
     ]
     assert terminal("list").out
+
+
+def test_doctor_reports_a_damaged_file_in_the_form_of_any_other(terminal: Terminal) -> None:
+    terminal("add", HARBOUR)
+    data = terminal.servers.db.read_bytes()
+    terminal.servers.db.write_bytes(data[: len(data) // 2])
+    report = terminal("doctor", "--json", code=1).json
+    assert report.keys() == DOCTOR
+    assert [finding["code"] for finding in report["findings"]] == ["damage"]
+    assert report["figures"]["problems"] == len(report["problems"]) == 1
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="a folder to which not even root may write")
+def test_a_backup_where_nothing_can_be_written_names_the_place(terminal: Terminal) -> None:
+    terminal("add", HARBOUR)
+    said = terminal("backup", "/proc/x.db", code=1).err
+    assert said.startswith("memory-server: /proc/x.db cannot be written: ")
+    assert said.endswith("Name a file in a folder to which you may write.\n")
+    assert "The folder /proc/x cannot be made" in terminal("backup", "/proc/x/", code=1).err
+
+
+@pytest.mark.parametrize(
+    ("flag", "path", "mend"),
+    [
+        ("--tenants", "/nosuch", "this must be a file with a line `name = address` for each."),
+        ("--audit", "/nosuch/x", "Name a file in a folder that exists and that you may write to."),
+        ("--audit", ".", "Name a file in a folder that exists and that you may write to."),
+    ],
+)
+def test_a_path_of_serving_that_cannot_be_used_is_named_with_its_flag(
+    terminal: Terminal, flag: str, path: str, mend: str
+) -> None:
+    said = terminal(flag, path, "serve", "--http", "0", code=1).err
+    assert flag in said
+    assert f" {path}: " in said
+    assert said.endswith(f"{mend}\n")
+    assert said.count("\n") == 1
 
 
 def test_where_prints_the_place_alone_and_makes_no_file(terminal: Terminal) -> None:
@@ -239,5 +283,5 @@ def test_doctor_beside_a_locked_file_tells_of_the_lock_alone(
     db = terminal.servers.db
     with Holder(db, "COMMIT; BEGIN EXCLUSIVE; SELECT 1"), deadline.within(0.5):
         assert main(["doctor", "--db", str(db)]) == 1
-    assert "Another process has kept" in capsys.readouterr().err
+    assert "Another process has kept" in capsys.readouterr().out
     assert caplog.text == ""

@@ -229,7 +229,7 @@ def test_a_damaged_file_names_its_newest_backup_and_the_command_restores_it(term
         file.seek(1024)
         file.write(b"\xff" * 40_000)
     assert "newest backup" in terminal("view", code=1).err
-    told = shlex.split(terminal("doctor", code=1).err.partition("newest backup: memory-server ")[2])
+    told = shlex.split(terminal("doctor", code=1).out.partition("newest backup: memory-server ")[2])
     terminal(*told[:2], "--yes")
     assert told[1].endswith("backup of today.db")
     assert "harbour" in terminal("list").out

@@ -68,13 +68,13 @@ class TenantFile:
     """
 
     def __init__(self, path: Path) -> None:
-        """Raises Invalid where the file is wrong, and OSError where it cannot be read."""
+        """Raises Invalid where the file is wrong or cannot be read."""
         self._path = path
         self._state = self._stat()
         try:
             self.places: Mapping[str, Where] = tenants_in(path)
         except ValueError as error:
-            raise Invalid(f"The tenants cannot be read: {error}.") from error
+            raise Invalid(f"The tenants of --tenants cannot be read: {error}.") from error
         if not self.places:
             raise Invalid(f"{path} names no tenant.")
 
@@ -86,7 +86,7 @@ class TenantFile:
         self._state = state
         try:
             self.places = tenants_in(self._path)
-        except (OSError, ValueError) as error:
+        except ValueError as error:
             logger.error("the tenants stay as they were: %s", error)
 
     def _stat(self) -> tuple[int, int, int] | None:
