@@ -260,7 +260,7 @@ def test_a_turn_embeds_its_own_text_and_a_long_one_waits(database: Database, war
     recalled = turns.retrieve("lighthouse keeper", 5, CLAUDE)
     assert recalled.turns[0][0].id == long
     assert [problem.text for problem in recalled.degraded] == [
-        "1 turns are not embedded yet and were found by words only"
+        "1 of the turns is not embedded yet and was found by words only"
     ]
 
 
