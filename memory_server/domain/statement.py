@@ -16,10 +16,12 @@ ENOUGH: Final = 0.6
 _CLAUSE_END = lazy(
     r"[,;:!?()\n，；：。！？（）]|\.(?=\s|$)|(?=\b(?:instead\sof|rather\sthan|without|except|unless)\b)"
     r"|\b(?:but|because|aber|sondern)\b|(?=而不|但)"
+    r"|(?=\b(?:and\s(?:i|we|you|he|she|they)|so\s(?:please|pls|no|i|we|you))\b)"
 )
 _DENIAL = lazy(
     r"\b(?:not|no|never|nor|none|neither|nobody|nothing|cannot|without|avoids?|forbid\w*|forbidden|dislikes?|hates?|stop|except|unless"
-    r"|instead\sof|rather\sthan|nicht|kein\w*|nie|niemals|ohne)\b|n['’]t\b|[不没勿未]|禁止|(?<![特区级类性分差])别"
+    r"|instead\sof|rather\sthan|nicht|kein\w*|nie|niemals|ohne)\b|n['’]t\b"
+    r"|\b(?:do|does|did|is|are|was|were|has|have|wo|ca|could|should|would)nt\b|[不没勿未]|禁止|(?<![特区级类性分差])别"
 )
 _NO_DENIAL = lazy(r"\b(?:don['’]?t|do\snot|never)\sforget\b|\bnot\sonly\b|别忘了?|不要忘了?")
 _SAME = (
