@@ -113,7 +113,7 @@ class Asking:
         message = _question(waiting.origin, shown, None if is_by_result else SECONDS)
         form = ElicitRequestFormParams(message=message, requested_schema=SCHEMA)
         if is_by_result:
-            state = {"handle": str(waiting.handle), "result": result.structured_content}
+            state = {"handle": str(waiting.handle), "at": waiting.at, "result": result.structured_content}
             return InputRequiredResult(
                 input_requests={ANSWER: ElicitRequest(params=form)}, request_state=json.dumps(state)
             )
@@ -123,7 +123,7 @@ class Asking:
                 form.message, SCHEMA, context.request_context.request_id
             )
         with deadline.anew():
-            return await self._settle(str(waiting.handle), answer, result, caller)
+            return await self._settle(str(waiting.handle), waiting.at, answer, result, caller)
 
     async def answered(self, context: Context[Any, Any] | None, caller: Caller) -> CallToolResult | None:
         """Return the result of a call that is repeated with the answer of the user; None where it is no such call."""
@@ -132,12 +132,12 @@ class Asking:
         state = json.loads(context.request_state)  # as this server has sealed it
         answer = (context.input_responses or {}).get(ANSWER)
         elicited = answer if isinstance(answer, ElicitResult) else None
-        return await self._settle(state["handle"], elicited, _result(state["result"]), caller)
+        return await self._settle(state["handle"], state["at"], elicited, _result(state["result"]), caller)
 
     async def _settle(
-        self, handle: str, answer: ElicitResult | None, result: CallToolResult, caller: Caller
+        self, handle: str, at: str, answer: ElicitResult | None, result: CallToolResult, caller: Caller
     ) -> CallToolResult:
-        """Do what the user has answered, and return the result of the call with it."""
+        """Do what the user has answered of what was written at a moment; return the result of the call with it."""
         content = answer.content if answer is not None and answer.action == "accept" else None
         chosen = (content or {}).get(ANSWER)
         actions = {KEEP: (self.trust.confirm, "confirmed"), DROP: (self.trust.drop, "dropped")}
@@ -146,8 +146,8 @@ class Asking:
             return result
         action, done = actions[chosen]
         try:
-            await anyio.to_thread.run_sync(action, [named], None, caller)
-        except NotFound:  # it was settled meanwhile
+            await anyio.to_thread.run_sync(action, [named], None, caller, at)
+        except NotFound:  # it was settled or written again meanwhile
             return result
         fields = dict(result.structured_content or {})
         note = " ".join(filter(None, (fields.pop("note", None), f"The user was asked and {done} {handle}.")))

@@ -74,26 +74,30 @@ class TrustService:
             project = projects.known(tx, caller).project.name
             return counted(tx.outside.lately(project, timestamp(parse(tx.now) - LATELY)))
 
-    def confirm(self, handles: Sequence[Handle], origin: str | None, caller: Caller) -> list[Waiting]:
+    def confirm(
+        self, handles: Sequence[Handle], origin: str | None, caller: Caller, at: str | None = None
+    ) -> list[Waiting]:
         """Confirm these things, or all of an origin: they are said as if the user had said them. Return them.
 
         Raises:
-            NotFound: one does not wait.
+            NotFound: one does not wait, or was written again after `at`, when a person saw it.
         """
         with self.database.write() as tx:
-            chosen = _chosen(tx, handles, origin)
+            chosen = _chosen(tx, handles, origin, at)
             for waiting in chosen:
                 _confirm(tx, waiting, caller)
         return chosen
 
-    def drop(self, handles: Sequence[Handle], origin: str | None, caller: Caller) -> list[Waiting]:
+    def drop(
+        self, handles: Sequence[Handle], origin: str | None, caller: Caller, at: str | None = None
+    ) -> list[Waiting]:
         """Delete these things, or all of an origin: they can be brought back for 30 days. Return them.
 
         Raises:
-            NotFound: one does not wait.
+            NotFound: as `confirm`.
         """
         with self.database.write() as tx:
-            chosen = _chosen(tx, handles, origin)
+            chosen = _chosen(tx, handles, origin, at)
             for waiting in chosen:
                 if waiting.kind is Kind.FACT:
                     for fact in tx.facts.select([waiting.id]):
@@ -115,10 +119,10 @@ def _is_of_user(tx: Tx, waiting: Waiting) -> bool:
             return waiting.kind is Kind.LONG_TERM
 
 
-def _chosen(tx: Tx, handles: Sequence[Handle], origin: str | None) -> list[Waiting]:
+def _chosen(tx: Tx, handles: Sequence[Handle], origin: str | None, at: str | None) -> list[Waiting]:
     everything = tx.outside.select()
     for handle in handles:
-        if not any(waiting.is_meant(handle) for waiting in everything):
+        if not any(waiting.is_meant(handle) and at in (None, waiting.at) for waiting in everything):
             raise NotFound(f"{handle} does not wait to be confirmed. Nothing was changed.")
     return [
         waiting for waiting in everything if waiting.origin == origin or any(map(waiting.is_meant, handles))

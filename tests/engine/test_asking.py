@@ -64,6 +64,21 @@ async def test_what_the_user_keeps_is_theirs_and_is_said(server: Servers, mode: 
     assert server.rows("SELECT origin FROM memories") == [(f"confirmed: {OUTSIDE}",)]
 
 
+async def test_an_answer_is_about_the_text_that_the_form_showed(server: Servers) -> None:
+    async with server(mode="legacy") as other:
+
+        async def changed_meanwhile(context: Any, params: ElicitRequestParams) -> ElicitResult:
+            await call(other, "memory_update", id=1, content=LATER)
+            return ElicitResult(action="accept", content={ANSWER: KEEP})
+
+        async with server(mode="legacy", answers=changed_meanwhile) as client:
+            await call(client, "memory_stats")
+            reads_a_page(server)
+            stored = await call(client, "memory_store", content=POISON, type="preference")
+        assert "user was asked" not in stored["note"]
+        assert server.rows("SELECT content, origin FROM memories") == [(LATER, OUTSIDE)]
+
+
 @ERAS
 @pytest.mark.parametrize(
     ("answer", "action", "left"),
