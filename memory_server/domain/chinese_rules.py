@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memory_server.domain import stated
-from memory_server.domain.stated import Acts, Does, StatedRule
+from memory_server.domain.stated import Acts, Does, StatedRule, Unread
 from memory_server.language.lazy import closed_list, lazy
 from memory_server.language.text import has_han
 
@@ -99,15 +99,19 @@ def is_chinese(sentence: str) -> bool:
     return has_han(sentence) and _MARKS.search(stated.unquoted(sentence)) is not None
 
 
-def read(sentence: str) -> StatedRule | None:
-    """Read a sentence; None where it states no act, or more than is understood."""
+def read(sentence: str) -> StatedRule:
+    """Read a sentence.
+
+    Raises:
+        Unread: it states no act, or more than is understood.
+    """
     if re.search(stated.PIECE, sentence):
-        return None
+        raise Unread
     hidden, pieces = stated.hide(sentence)
     clauses = [_CLOSING.sub("", clause).strip() for clause in _SPLIT.split(hidden)]
     rules = _Reading(pieces).rules(list(filter(None, clauses)))
     if not rules or len({rule.asks for rule in rules}) > 1:
-        return None
+        raise Unread
     return StatedRule(rules[0].asks, tuple(dict.fromkeys(act for rule in rules for act in rule.acts)))
 
 
@@ -117,9 +121,14 @@ class _Reading:
 
     pieces: list[str]
 
-    def rules(self, clauses: list[str]) -> list[StatedRule] | None:
-        """Return what the clauses state, one rule for each; None where one is neither a rule nor a reason."""
+    def rules(self, clauses: list[str]) -> list[StatedRule]:
+        """Return what the clauses state, one rule for each.
+
+        Raises:
+            Unread: a clause is neither a rule nor a reason. It names that clause where others are rules.
+        """
         rules: list[StatedRule] = []
+        left_over: list[str] = []
         place = 0
         while place < len(clauses):
             for width in (3, 2, 1):
@@ -130,9 +139,17 @@ class _Reading:
                     break
             else:
                 if not _is_reason(clauses[place]):
-                    return None
+                    left_over.append(clauses[place])
                 place += 1
+        if left_over:
+            words = left_over[0] if rules else self._before_rule(left_over[0])
+            raise Unread(stated.shown(words, self.pieces))
         return rules
+
+    def _before_rule(self, clause: str) -> str:
+        """Return what stands before a rule in its clause; '' where there is no rule."""
+        match = re.search(_FORBID, clause)
+        return clause[: match.start()] if match and self._rule(clause[match.start() :]) else ""
 
     def _rule(self, clause: str) -> StatedRule | None:
         clause = _OPENING.sub("", clause)

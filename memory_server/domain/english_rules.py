@@ -11,21 +11,13 @@ from typing import Final
 from memory_server.domain import english_parts as parts
 from memory_server.domain import english_things as things
 from memory_server.domain import stated
-from memory_server.domain.stated import PIECE, Does, StatedRule
+from memory_server.domain.stated import PIECE, Does, StatedRule, Unread
 
 MOST_NAMED: Final = 80
 """Characters of the words that are named."""
 
 
 _PUSHES: Final = frozenset((parts.PUSH, parts.FORCE))
-
-
-class Unread(Exception):
-    """`words` are those that are not understood; '' where the sentence forbids nothing, and asks for no question."""
-
-    def __init__(self, words: str = "") -> None:
-        super().__init__(words)
-        self.words = words
 
 
 def read(sentence: str) -> StatedRule:

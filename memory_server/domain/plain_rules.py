@@ -6,7 +6,7 @@ from typing import Final
 
 from memory_server.domain import chinese_rules, english_rules, stated
 from memory_server.domain.effect import Effect, RuleDraft
-from memory_server.domain.english_rules import Unread
+from memory_server.domain.stated import Unread
 
 NAME: Final = 60
 """Characters of a rule's name, which is the begin of its text."""
@@ -34,7 +34,7 @@ def read(text: str) -> PlainRule | None:
 
 
 def not_understood(text: str) -> str:
-    """Return the words for which an English sentence states no rule; '' where it forbids nothing."""
+    """Return the words for which a sentence states no rule; '' where it forbids nothing."""
     try:
         _read(text)
     except Unread as error:
@@ -56,8 +56,6 @@ def _read(text: str) -> PlainRule:
         raise Unread
     is_chinese = chinese_rules.is_chinese(sentence)
     rule = chinese_rules.read(sentence) if is_chinese else english_rules.read(sentence)
-    if rule is None:
-        raise Unread
     trigger, holds, passes = stated.condition(rule.acts)
     draft = RuleDraft(Effect.ASK if rule.asks else Effect.DENY, holds, passes)
     return PlainRule(sentence.rstrip(".!。！")[:NAME].strip(), sentence, trigger, draft)

@@ -21,6 +21,14 @@ Acts = tuple[tuple[Does, str], ...]
 """Each act with the command that it runs, or its file."""
 
 
+class Unread(Exception):
+    """`words` are those that are not understood; '' where the sentence forbids nothing, and asks for no question."""
+
+    def __init__(self, words: str = "") -> None:
+        super().__init__(words)
+        self.words = words
+
+
 @dataclass(frozen=True, slots=True)
 class StatedRule:
     """A rule that a sentence states: these acts are forbidden, or the user is asked before them."""

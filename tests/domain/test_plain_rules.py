@@ -93,3 +93,18 @@ def test_the_first_rule_of_a_text_is_read_in_any_language() -> None:
 def test_a_long_sentence_is_refused_at_once() -> None:
     for part in ("需要", "改动", "不要", "先问我", "都要", "或读取"):
         assert plain_rules.read(f"不要{part * 140}"[:300]) is None
+
+
+@pytest.mark.parametrize(
+    ("sentence", "words"),
+    [
+        ("不要推送到 main，除非是标签", "除非是标签"),
+        ("除了周五，不要推送到 main", "除了周五"),
+        ("在生产环境不要运行 terraform apply", "在生产环境"),
+        ("推送前先问我，发布 npm 包之前也先问我", "发布 npm 包之前也先问我"),
+        ("不要太晚睡", ""),
+    ],
+)
+def test_the_part_of_a_chinese_sentence_that_is_left_over_is_named(sentence: str, words: str) -> None:
+    assert plain_rules.read(sentence) is None
+    assert plain_rules.not_understood(sentence) == words
