@@ -173,7 +173,13 @@ class ResumeService:
             note = _unknown(tx, caller)
             named_by_folder, caller = caller, projects.known(tx, caller)
             name = caller.project.name
-            known_facts, questions, (learnt, disputes), events, (current, updates) = tx.together(
+            (
+                known_facts,
+                questions,
+                (learnt, disputes, overruled),
+                (events, overruled_lately),
+                (current, updates),
+            ) = tx.together(
                 lambda: _facts(tx, caller, max(considered, CATALOGUE)),
                 lambda: open_ones(tx, caller)[:QUESTIONS] if self.learns else [],
                 lambda: _memories(tx, name, considered),
@@ -181,11 +187,7 @@ class ResumeService:
                 lambda: (tx.memory_counts.current(name), _updates(tx, name)),
             )
             known_facts, learnt = _newer(tx, known_facts, learnt, updates)
-            memory_ids = [
-                *(memory.id for memory in learnt),
-                *(event.memory for event in events if event.memory),
-            ]
-            updates = replace(updates, overruled=tx.edges.overruled(memory_ids))
+            updates = replace(updates, overruled={**overruled, **overruled_lately})
             learnt = _signed(tx, learnt)
             stored_ground = ground.of_briefing(tx, learnt, known_facts.facts, named_by_folder)
             now, skipped = tx.now, tuple(tx.skipped)
@@ -302,9 +304,9 @@ def _prefix(fact: Fact) -> str | None:
     return catalogue_of(fact.key, heading_of(fact.key, fact.home.scope))
 
 
-def _memories(tx: Tx, project: str, limit: int) -> tuple[list[Memory], Disputes]:
+def _memories(tx: Tx, project: str, limit: int) -> tuple[list[Memory], Disputes, Disputes]:
     """Return the memories that matter most now, the newest of each type, and what matters most in all projects; and
-    which memories contradict each."""
+    which memories contradict each, and what of the user each has replaced."""
     newest = tx.each([partial(tx.memories.newest_current, project, type, NEWEST) for type in MemoryType])
     memories = [
         *tx.standing.most_important(project, limit),
@@ -312,7 +314,9 @@ def _memories(tx: Tx, project: str, limit: int) -> tuple[list[Memory], Disputes]
         *(_of_no_project(tx, limit) if project else ()),
     ]
     learnt = list({memory.id: memory for memory in memories}.values())
-    return learnt, tx.edges.contradicting([memory.id for memory in learnt])
+    ids = [memory.id for memory in learnt]
+    disputes, overruled = tx.each([partial(tx.edges.contradicting, ids), partial(tx.edges.overruled, ids)])
+    return learnt, disputes, overruled
 
 
 def _of_no_project(tx: Tx, limit: int) -> list[Memory]:
@@ -326,12 +330,13 @@ def _of_no_project(tx: Tx, limit: int) -> list[Memory]:
     return [*filter(is_about_person, ordinary), *high]
 
 
-def _events(tx: Tx, project: str) -> list[SessionEvent]:
-    """Return the newest turns and observations of the project."""
+def _events(tx: Tx, project: str) -> tuple[list[SessionEvent], Disputes]:
+    """Return the newest turns and observations of the project, and what of the user each observation has replaced."""
     turns = tx.turns.newest(project, EVENTS)
     observations = tx.memories.newest_current(project, MemoryType.OBSERVATION, EVENTS)
-    disputes = tx.edges.contradicting([memory.id for memory in observations])
-    return [
+    ids = [memory.id for memory in observations]
+    disputes, overruled = tx.each([partial(tx.edges.contradicting, ids), partial(tx.edges.overruled, ids)])
+    events = [
         *(
             SessionEvent(
                 turn.summary.strip() or turn.message,
@@ -356,6 +361,7 @@ def _events(tx: Tx, project: str) -> list[SessionEvent]:
             for memory in observations
         ),
     ]
+    return events, overruled
 
 
 def _signed(tx: Tx, learnt: Sequence[Memory]) -> list[Memory]:

@@ -37,6 +37,7 @@ from memory_server.engine.witness import Witness  # noqa: E402
 from memory_server.errors import Conflict  # noqa: E402
 from memory_server.hook import event  # noqa: E402
 from memory_server.hook.event import Name  # noqa: E402
+from memory_server.language.without_request import without_request  # noqa: E402
 from memory_server.project import NONE, project_of  # noqa: E402
 from memory_server.settings import Settings  # noqa: E402
 
@@ -198,13 +199,14 @@ def poisoned(held: bool) -> Iterator[tuple[str, str]]:
 
 
 def users() -> list[str]:
-    """What users state: in a prompt that says something lasting, those sentences."""
+    """What users state: in a prompt that says something lasting, those sentences, without a request in them."""
     texts: list[str] = []
     for name in ("spoken", "spoken_held", "stated", "stated_held"):
         for line in (ROOT / f"tests/language/{name}.jsonl").read_text(encoding="utf-8").splitlines():
             labelled = json.loads(line)
             texts += labelled["facts"] if "facts" in labelled else [labelled["said"]] * labelled["states"]
-    return [text for text in texts if "\n" not in text and len(_cut(text)) > 4]
+    statements = map(without_request, texts)
+    return [text for text in statements if "\n" not in text and len(_cut(text)) > 4]
 
 
 def as_told(text: str) -> str:
