@@ -25,6 +25,7 @@ from memory_server.settings import KEYS, Settings
 
 if TYPE_CHECKING:
     from memory_server.app import Services
+    from memory_server.services.health import HealthReport
 
 SILENT = "the hook before a prompt says nothing"
 """What that means for hooks."""
@@ -110,32 +111,7 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
     coverage, hooks, clients = health.coverage, journal.read(settings.db), status.statuses()
     written = sorted({str(Path(file).parent) for file in services.corrections.files()})
     waiting = counted(item.origin for item in services.trust.waiting())
-    unordered = services.reranking.check() if services.reranking.is_on else None
-    late = backups.problem() if backups else None
-    findings = (
-        *(DoctorFinding("exposed", line) for line in health.exposed),
-        *(DoctorFinding("last_copy", line) for line in health.last_copies),
-        *(DoctorFinding("damage", line) for line in health.damage),
-        *(DoctorFinding("job", f'job "{job}": {problem}', job) for job, problem in health.jobs.items()),
-        *_found("embedder", coverage.problem, coverage.embedder),
-        *_found("reranker", unordered, settings.reranker),
-        *_found("triggers", health.asleep, None),
-        *([DoctorFinding("backup", late)] if late else []),
-        *(
-            DoctorFinding("hook", f"the last hook that failed: {failure(line)}")
-            for line in hooks.failures[-1:]
-        ),
-        *(
-            DoctorFinding("client", client.problem, client.client.title)
-            for client in clients
-            if client.problem
-        ),
-        *(
-            DoctorFinding("write_back", refused(refusal.where, refusal.why), refusal.where)
-            for refusal in services.corrections.refused()
-        ),
-        *_unknown_variables(),
-    )
+    findings = _findings(services, health, hooks, clients)
     figures = {
         "bytes": health.size,
         "memories": health.memories,
@@ -171,6 +147,37 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
         "problems": _number(findings),
     }
     return DoctorAnswer(report, tuple(finding.text for finding in findings), fixed, figures, findings)
+
+
+def _findings(
+    services: "Services", health: "HealthReport", hooks: Record, clients: Sequence[status.Status]
+) -> tuple[DoctorFinding, ...]:
+    unordered = services.reranking.check() if services.reranking.is_on else None
+    late = services.daily_backups.problem() if services.daily_backups else None
+    return (
+        *(DoctorFinding("exposed", line) for line in health.exposed),
+        *(DoctorFinding("last_copy", line) for line in health.last_copies),
+        *(DoctorFinding("damage", line) for line in health.damage),
+        *(DoctorFinding("job", f'job "{job}": {problem}', job) for job, problem in health.jobs.items()),
+        *_found("embedder", health.coverage.problem, health.coverage.embedder),
+        *_found("reranker", unordered, services.settings.reranker),
+        *_found("triggers", health.asleep, None),
+        *([DoctorFinding("backup", late)] if late else []),
+        *(
+            DoctorFinding("hook", f"the last hook that failed: {failure(line)}")
+            for line in hooks.failures[-1:]
+        ),
+        *(
+            DoctorFinding("client", client.problem, client.client.title)
+            for client in clients
+            if client.problem
+        ),
+        *(
+            DoctorFinding("write_back", refused(refusal.where, refusal.why), refusal.where)
+            for refusal in services.corrections.refused()
+        ),
+        *_unknown_variables(),
+    )
 
 
 def _number(findings: Sequence[DoctorFinding]) -> str:

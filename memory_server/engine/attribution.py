@@ -62,9 +62,8 @@ def origin(text: str, salt: int, utterances: Sequence[Utterance]) -> str | None:
     sought = sketch.needle(text, salt)
     if not len(sought.words):
         return None
-    user = _User.of(
-        sought, _told_parts(text, salt, utterances), [prompt.stated for prompt in utterances if prompt.stated]
-    )
+    prompts = [prompt.stated for prompt in utterances if prompt.stated]
+    user = _User.of(sought, _told_parts(text, salt, prompts), prompts)
     shares: dict[str, float] = {}
     for output in utterances:
         if output.origin == trust.TOLD:
@@ -84,20 +83,22 @@ def origin(text: str, salt: int, utterances: Sequence[Utterance]) -> str | None:
     return _worded_again(sought, utterances) or (trust.SEEN if trust.SEEN in shares else None)
 
 
-def _told_parts(text: str, salt: int, utterances: Sequence[Utterance]) -> Set[tuple[int, int]]:
+def _told_parts(text: str, salt: int, prompts: Sequence[Stated]) -> Set[tuple[int, int]]:
     """Return the parts of a text that the user has told: the whole and sentences, by their first and last word."""
-    prompts = [utterance.stated for utterance in utterances if utterance.stated is not None]
+
+    def is_told(part: str) -> bool:
+        statement = UserStatement.of(part, salt)
+        return any(prompt.says(statement) for prompt in prompts)
+
     start, parts, is_whole = 0, set(), True
     for sentence in sentences.split(text):
         end = start + sum(1 for _ in telling_words.words(sentence))
-        statement = UserStatement.of(sentence, salt)
-        if any(prompt.says(statement) for prompt in prompts):
+        if is_told(sentence):
             parts.add((start, end))
         elif end > start:
             is_whole = False
         start = end
-    statement = UserStatement.of(text, salt)
-    if is_whole or any(prompt.says(statement) for prompt in prompts):
+    if is_whole or is_told(text):
         parts.add((0, start))
     return parts
 
@@ -118,12 +119,12 @@ class _User:
     def of(
         cls, sought: sketch.Needle, stated_parts: Set[tuple[int, int]], statements: Sequence[Stated]
     ) -> "_User":
-        prompts = [stated.sketch for stated in statements]
-        matches = [sketch.match(sought, prompt) for prompt in prompts]
+        sketches = [statement.sketch for statement in statements]
+        matches = [sketch.match(sought, prompt) for prompt in sketches]
         words, pairs, triples = (
             np.zeros(len(hashes), bool) for hashes in (sought.words, sought.pairs, sought.triples)
         )
-        for match, prompt in zip(matches, prompts, strict=True):
+        for match, prompt in zip(matches, sketches, strict=True):
             words |= match.words & sketch.signs(sought, prompt)
             pairs |= match.pairs
             triples |= sketch.standing_of(sought.triples, prompt)

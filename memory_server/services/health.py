@@ -16,11 +16,12 @@ from memory_server.triggers import unavailable
 
 @dataclass(frozen=True, slots=True)
 class HealthReport:
-    """Lines for files that others can read, copies that may be the last, bad rows and failing jobs.
+    """The state of a database. Wrong are `exposed`, files that others can read; `last_copies`, copies that may be the
+    last; `damage`, bad rows; and `jobs`, those that fail.
 
     `size` is in bytes. `copies` and `rescues` are the files next to the database that hold its content too, each with
-    its age. `to_erase`: bytes of what was deleted are not overwritten yet. `clock` says that it
-    may be wrong, `asleep` that no trigger can be evaluated.
+    its age. `to_erase`: bytes of what was deleted are not overwritten yet. `clock` says that the clock may be wrong,
+    `asleep` that no trigger can be evaluated.
     """
 
     libraries: Mapping[str, str]

@@ -132,16 +132,15 @@ class _Updates:
 
     def guess(self, kind: str, row: int | None) -> Guess:
         """Return what may replace a thing, what it may replace, and what of the user it has replaced."""
-        of_user = self.overruled.get(MemoryId(row), ()) if row is not None and kind == "memory" else ()
-        overruled = tuple(f"m{id}" for id in of_user)
-        if row is None or not self.likely:
-            return Guess(overruled=overruled) if overruled else CERTAIN
+        if row is None:
+            return CERTAIN
+        of_user = self.overruled.get(MemoryId(row), ()) if kind == "memory" else ()
         older = [
             update.old.handle for update in self.likely if (update.new.kind, update.new.row) == (kind, row)
         ]
         newer = [update for update in self.likely if (update.old.kind, update.old.row) == (kind, row)]
         by, name = (newer[0].new.handle, newer[0].old.handle) if newer else (None, "")
-        return Guess(tuple(older), by, name, overruled)
+        return Guess(tuple(older), by, name, tuple(f"m{id}" for id in of_user))
 
     def newer(self, kind: str, kind_of_older: str, rows: Collection[int]) -> list[int]:
         """The ids of a kind that may replace any of these things."""
