@@ -64,10 +64,12 @@ def _installed(wheel: Path, extra: str, requirements: list[str]) -> Installed:
         environment, wheels = Path(place, "environment"), Path(place, "wheels")
         _run(sys.executable, "-m", "venv", environment)
         pip = (environment / "bin/python", "-m", "pip", "--disable-pip-version-check")
-        wanted = (f"{wheel}{extra}", *requirements)
-        _run(*pip, "wheel", "--constraint", ROOT / "requirements.lock", "--wheel-dir", wheels, *wanted)
+        named_packages = (f"{wheel}{extra}", *requirements)
+        _run(
+            *pip, "wheel", "--constraint", ROOT / "requirements.lock", "--wheel-dir", wheels, *named_packages
+        )
         before, began = _size(environment), _child_seconds()
-        _run(*pip, "install", "--no-index", "--find-links", wheels, *wanted)
+        _run(*pip, "install", "--no-index", "--find-links", wheels, *named_packages)
         seconds = _child_seconds() - began
         return Installed(len(list(wheels.iterdir())), _size(wheels), _size(environment) - before, seconds)
 

@@ -64,30 +64,30 @@ def play(case: dict[str, Any]) -> tuple[str | None, str | None, list[str | None]
     """Return the name of what the prompt corrects, the name that is said, and what the prompt leaves behind."""
     with empty() as database:
         names, service = stored(database, case), CaptureService(database)
-        for asked, answered in case["turns"]:
-            service.keep_turn([Message("user", asked), Message("assistant", answered)], STOP, CALLER)
+        for question, answer in case["turns"]:
+            service.keep_turn([Message("user", question), Message("assistant", answer)], STOP, CALLER)
         correction = CorrectingService(database).corrected(case["prompt"], CALLER)
         turn = [Message("user", case["prompt"]), Message("assistant", "Changed.")]
         service.keep_told(turn, STOP, CALLER, lasting.by_words)
         with database.read() as tx:
-            kept = [
+            memories = [
                 capture.text for capture in tx.hook_captures.select("s1", None) if capture.kind == "memory"
             ]
-    wanted = None if case["corrects"] is None else names[case["corrects"]]
-    return wanted, correction.name if correction else None, kept
+    corrected = None if case["corrects"] is None else names[case["corrects"]]
+    return corrected, correction.name if correction else None, memories
 
 
 def main() -> None:
     path = Path(sys.argv[1]) if sys.argv[1:] else CASES
     counts: Counter[str] = Counter()
     for case in map(json.loads, path.read_text("utf-8").splitlines()):
-        wanted, said, kept = play(case)
-        counts["to name" if wanted else "nothing to name"] += 1
-        counts["named" if wanted == said else "named something else"] += bool(wanted)
-        counts["false alarms"] += bool(said and not wanted)
-        counts["kept"] += bool(kept)
-        if wanted != said or kept:
-            print(f"  {case['prompt']}: {wanted} corrected, {said} said, kept {kept}")
+        corrected, named, memories = play(case)
+        counts["to name" if corrected else "nothing to name"] += 1
+        counts["named" if corrected == named else "named something else"] += bool(corrected)
+        counts["false alarms"] += bool(named and not corrected)
+        counts["kept"] += bool(memories)
+        if corrected != named or memories:
+            print(f"  {case['prompt']}: {corrected} corrected, {named} said, kept {memories}")
     print(
         f"{path.name}: {counts['named']} of {counts['to name']} named, {counts['false alarms']} of "
         f"{counts['nothing to name']} false alarms; of {counts['kept']} prompts something is kept"

@@ -199,7 +199,7 @@ def poisoned(held: bool) -> Iterator[tuple[str, str]]:
 
 
 def users() -> list[str]:
-    """What users state: in a prompt that says something lasting, those sentences, without a request in them."""
+    """Return the lasting sentences of labelled prompts, without a request in them."""
     texts: list[str] = []
     for name in ("spoken", "spoken_held", "stated", "stated_held"):
         for line in (ROOT / f"tests/language/{name}.jsonl").read_text(encoding="utf-8").splitlines():
@@ -210,7 +210,7 @@ def users() -> list[str]:
 
 
 def as_told(text: str) -> str:
-    """What a model stores of what a user said."""
+    """Word a sentence of a user as a model stores it."""
     if is_chinese(text):
         return f"用户说：{text.replace('我们', '团队').replace('我', '用户')}"
     text = re.sub(r"\b(?:I'm|I am)\b", "the user is", text)
