@@ -27,6 +27,9 @@ LONG_EVERY = 6
 SLOWEST = 30.0
 """Seconds in which each call must have answered: 20 of waiting, and a busy machine."""
 
+LEAST = 5
+"""Writes of each writer that must be acknowledged in each round, however busy the machine is."""
+
 LOCKS = {
     "shared": ("BEGIN", "SELECT count(*) FROM memories"),
     "reserved": ("BEGIN IMMEDIATE",),
@@ -36,6 +39,9 @@ LOCKS = {
 CAUSE = re.compile("locked|busy")
 
 SAID = {"role": "user", "content": "x"}
+
+PATIENCE = 60.0
+"""Seconds after the end of a round in which a writer may still come to its `LEAST` writes."""
 
 READS: list[tuple[str, dict[str, Any]]] = [
     ("memory_search", {"query": "which version is it"}),
@@ -106,7 +112,7 @@ def _hold(db: Path, chance: random.Random, stop: threading.Event, long: bool) ->
 
 
 def _call(server: Server, ledgers: list[Ledger], chance: random.Random, end: float, tally: Tally) -> float:
-    """Write and read until the time is over; the seconds that the slowest call took."""
+    """Write and read until the time is over and each writer has its writes; the seconds of the slowest call."""
     took: list[float] = []
     finished = threading.Event()
 
@@ -117,7 +123,8 @@ def _call(server: Server, ledgers: list[Ledger], chance: random.Random, end: flo
         return answer
 
     def write(ledger: Ledger) -> None:
-        while time.monotonic() < end:
+        least = ledger.acknowledged + LEAST
+        while (now := time.monotonic()) < end or (ledger.acknowledged < least and now < end + PATIENCE):
             ledger.step(ask)
 
     def read(seed: float) -> None:
