@@ -50,6 +50,9 @@ MOST_FORM = 1_300_000
 MOST_FIELDS = 400
 """Fields of a form: the boxes of a whole list."""
 
+TEXTS = ("content", "value")
+"""Fields of forms that hold a text which takes time to write: where the form fails, the page gives it back."""
+
 Page = Callable[[Desk, Visit], Response]
 
 PAGES: dict[str, Page] = {
@@ -186,8 +189,9 @@ def _answered(desk: Desk, visit: Visit, page: Page) -> Response:
         status = 404 if isinstance(error, NotFound) else 400
         why = f"The form lacks the field {error}." if isinstance(error, KeyError) else str(error)
         with acting.as_(visit.caller.person):
-            words = sentence(why, visit.language)
-            return desk.render(visit, "failed", status, why=words, before=_before(desk, visit))
+            words, before = sentence(why, visit.language), _before(desk, visit)
+            typed = [visit.form[name] for name in TEXTS if visit.form.get(name)]
+            return desk.render(visit, "failed", status, why=words, before=before, typed=typed)
 
 
 def _before(desk: Desk, visit: Visit) -> str:

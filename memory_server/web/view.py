@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from difflib import SequenceMatcher
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -30,6 +31,8 @@ from memory_server.stores import clock
 from memory_server.web.markdown import laid_out
 from memory_server.web.marking import marked
 from memory_server.web.work import PageWork
+
+Choice = TypeVar("Choice", bound=StrEnum)
 
 LANGUAGES = {"en": "English", "zh": "中文"}
 
@@ -228,6 +231,18 @@ def given_moment(text: str, later: int = 0) -> datetime:
         return (parse(text, None) + timedelta(days=later)).astimezone()
     except ValueError as error:
         raise Invalid(f"`{text}` {error}.") from error
+
+
+def choice(values: type[Choice], text: str) -> Choice:
+    """Return the value that an address or a form names.
+
+    Raises:
+        Invalid: it is none of them.
+    """
+    try:
+        return values(text)
+    except ValueError as error:
+        raise Invalid(f"`{text}` is not one of {', '.join(values)}.") from error
 
 
 def moment(at: str | None) -> str:

@@ -181,6 +181,19 @@ def test_a_wrong_form_is_explained_and_changes_nothing(own: View) -> None:
     own.errors.clear()  # the console tells of the answers 400
 
 
+def test_a_form_that_fails_gives_back_the_text_that_was_written(own: View) -> None:
+    text = "The quay opens at nine\n\n<b>in summer</b>"
+    with own.page("/new") as page:
+        page.fill("[name=content]", text)
+        page.fill(
+            "[name=tags]", "one tag that is far longer than fifty characters can be, so that the form fails"
+        )
+        page.click("main form button")
+        page.wait_for_selector("h1:text('That did not work')")
+        assert page.input_value("textarea[readonly]") == text
+    own.errors.clear()  # the console tells of the answer 400
+
+
 def test_a_fact_is_written_again_and_undone(own: View) -> None:
     with services(own.place) as made:
         made.facts.write(FactDraft("deploy.days", {"days": ["Tue"]}), Scope.PROJECT, CLAUDE)

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from memory_server.domain.fact import MAX_DEPTH, FactDraft, Scope, is_plain
 from memory_server.errors import Invalid, NotFound
 from memory_server.language.text import clean, listed, without_lone_surrogates
-from memory_server.web.view import Desk, Visit, back
+from memory_server.web.view import Desk, Visit, back, choice
 
 LISTED = 200
 STEPS = 50
@@ -19,7 +19,9 @@ NOT_PLAIN = f"A value has at most {MAX_DEPTH} nested levels and no infinite numb
 def show(desk: Desk, visit: Visit) -> Response:
     scope, key = visit.get("scope"), visit.get("key").strip()
     pattern = key if "*" in key else f"{key}*"
-    listing = desk.services.facts.select(pattern, Scope(scope) if scope else None, (), LISTED, visit.within())
+    listing = desk.services.facts.select(
+        pattern, choice(Scope, scope) if scope else None, (), LISTED, visit.within()
+    )
     return desk.render(
         visit, "facts", found=listing.facts, more=listing.more, scopes=Scope, key=key, scope=scope
     )
@@ -28,7 +30,7 @@ def show(desk: Desk, visit: Visit) -> Response:
 def show_one(desk: Desk, visit: Visit) -> Response:
     key, scope, caller, facts = (
         visit.path("key"),
-        Scope(visit.path("scope")),
+        choice(Scope, visit.path("scope")),
         visit.within(),
         desk.services.facts,
     )
@@ -54,7 +56,7 @@ def show_one(desk: Desk, visit: Visit) -> Response:
 
 def write(desk: Desk, visit: Visit) -> Response:
     """A new version, unless another one was written meanwhile."""
-    form, key, scope = visit.form, visit.path("key"), Scope(visit.path("scope"))
+    form, key, scope = visit.form, visit.path("key"), choice(Scope, visit.path("scope"))
     text = form["value"].replace("\r\n", "\n")
     value = _read(text) if form.get("as") == "json" else clean(text)
     tags = tuple(filter(None, map(clean, listed(form.get("tags", "")))))
@@ -68,7 +70,11 @@ def write(desk: Desk, visit: Visit) -> Response:
 
 
 def forget(desk: Desk, visit: Visit) -> Response:
-    key, scope, purges = visit.path("key"), Scope(visit.path("scope")), visit.form.get("purge") == "yes"
+    key, scope, purges = (
+        visit.path("key"),
+        choice(Scope, visit.path("scope")),
+        visit.form.get("purge") == "yes",
+    )
     facts = desk.services.facts
     _, done = (facts.purge if purges else facts.delete)(key, scope, visit.within())
     if purges and not done.refused:

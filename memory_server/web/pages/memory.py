@@ -1,6 +1,7 @@
 """A memory whole, with all that is known of it; a turn and a short-term memory; and changing them."""
 
 from itertools import pairwise
+from math import nan
 
 from starlette.responses import Response
 
@@ -11,7 +12,7 @@ from memory_server.domain.memory import MemoryChange, MemoryDraft, MemoryId, Mem
 from memory_server.domain.short_term import ShortTermId
 from memory_server.errors import Invalid
 from memory_server.language.text import clean, listed
-from memory_server.web.view import Desk, Visit, back, differences, last_change
+from memory_server.web.view import Desk, Visit, back, choice, differences, last_change
 
 MOST_CONTENT = 100_000
 """Characters of a memory, as the table says too."""
@@ -80,7 +81,7 @@ def add(desk: Desk, visit: Visit) -> Response:
     """Store what was typed, or merge it into the memory that says the same."""
     form = visit.form
     draft = MemoryDraft(
-        _text(form["content"]), MemoryType(form["type"]), clean(form["project"]), read_tags(form["tags"]),
+        _text(form["content"]), choice(MemoryType, form["type"]), clean(form["project"]), read_tags(form["tags"]),
         _importance(form["importance"]),
     )  # fmt: skip
     stored = desk.services.memories.store(draft, None, visit.caller)
@@ -93,7 +94,7 @@ def add(desk: Desk, visit: Visit) -> Response:
 def edit(desk: Desk, visit: Visit) -> Response:
     memory, form = desk.services.memories.whole(MemoryId(visit.path("id"))).memory, visit.form
     content, tags, project = _text(form["content"]), read_tags(form["tags"]), clean(form["project"])
-    type, importance = MemoryType(form["type"]), _importance(form["importance"])
+    type, importance = choice(MemoryType, form["type"]), _importance(form["importance"])
     change = MemoryChange(
         content if content != memory.content else None,
         type if type is not memory.type else None,
@@ -109,18 +110,22 @@ def edit(desk: Desk, visit: Visit) -> Response:
 
 
 def connect(desk: Desk, visit: Visit) -> Response:
-    id, neighbour, relation = visit.path("id"), _id(visit.form["other"]), Relation(visit.form["relation"])
+    id, neighbour, relation = (
+        visit.path("id"),
+        _id(visit.form["other"]),
+        choice(Relation, visit.form["relation"]),
+    )
     source, target = (neighbour, id) if visit.form.get("direction") == "in" else (id, neighbour)
-    strength = float(visit.form.get("strength") or 1)
-    if not 0 <= strength <= 1:
-        raise Invalid("The strength is a number from 0 to 1.")
+    strength = _strength(visit.form.get("strength") or "1")
     desk.services.graph.connect(Edge(source, target, relation, strength), visit.caller)
     return back(f"/memory/{id}", done="connected")
 
 
 def disconnect(desk: Desk, visit: Visit) -> Response:
     form = visit.form
-    desk.services.graph.end(Edge(_id(form["source"]), _id(form["target"]), Relation(form["relation"])))
+    desk.services.graph.end(
+        Edge(_id(form["source"]), _id(form["target"]), choice(Relation, form["relation"]))
+    )
     return back(f"/memory/{visit.path('id')}", done="disconnected")
 
 
@@ -166,10 +171,19 @@ def _id(text: str) -> MemoryId:
 
 
 def _importance(field: str) -> int:
-    importance = int(field)
-    if not 1 <= importance <= 10:
+    if field.strip() not in map(str, range(1, 11)):
         raise Invalid("The importance is a number from 1 to 10.")
-    return importance
+    return int(field)
+
+
+def _strength(field: str) -> float:
+    try:
+        strength = float(field)
+    except ValueError:
+        strength = nan
+    if not 0 <= strength <= 1:
+        raise Invalid("The strength is a number from 0 to 1.")
+    return strength
 
 
 def _text(field: str) -> str:

@@ -8,7 +8,7 @@ from memory_server.domain.moment import timestamp
 from memory_server.domain.recall import Recallable
 from memory_server.language.text import listed
 from memory_server.services.looking import KINDS, LookWish
-from memory_server.web.view import Desk, Visit, given_moment
+from memory_server.web.view import Desk, Visit, choice, given_moment
 
 SHOWN = 30
 """Items of a list; `more` shows so many again."""
@@ -45,9 +45,9 @@ def _wish(visit: Visit) -> LookWish:
     project, kind, type = visit.get("project"), visit.get("kind"), visit.get("type")
     since, until, least = visit.get("since"), visit.get("until"), visit.number("importance", 1, 1, 10)
     return LookWish(
-        frozenset([Recallable(kind)]) if kind else frozenset(KINDS),
+        frozenset([choice(Recallable, kind)]) if kind else frozenset(KINDS),
         Filter(
-            MemoryType(type) if type else None,
+            choice(MemoryType, type) if type else None,
             None if not project else "" if project == NO_PROJECT else project,
             tuple(listed(visit.get("tag"))),
             least if least > 1 else None,

@@ -13,7 +13,7 @@ from memory_server.errors import MemoryServerError
 from memory_server.services.long_term import LISTED
 from memory_server.stores import clock
 from memory_server.triggers import Failure, Outcome, Value
-from memory_server.web.view import Desk, Visit, back, given_moment, last_change
+from memory_server.web.view import Desk, Visit, back, choice, given_moment, last_change
 
 ROLES = ("user", "assistant", "system")
 STEPS = 20
@@ -22,7 +22,7 @@ STEPS = 20
 def show(desk: Desk, visit: Visit) -> Response:
     offset = visit.number("from", 0, 0, 1_000_000)
     listing = desk.services.long_term.select(
-        None, visit.within(), Order(visit.get("order") or "name"), offset
+        None, visit.within(), choice(Order, visit.get("order") or "name"), offset
     )
     now = timestamp(clock())
     stated = [(memory, memory.state(now)) for memory in listing.memories]
