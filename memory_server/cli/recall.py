@@ -18,6 +18,11 @@ _IN_CHINESE = (
     (re.compile(r"^(\S{10}), said(?=[:,])", re.MULTILINE), r"\1 说"),
     (re.compile(r"^(\S{10}(?: 说)?), session (\w+): ", re.MULTILINE), r"\1，会话 \2："),
     (re.compile(r" \(project ([^()]*)\)(?= \[[^]]*\]$)", re.MULTILINE), r"（项目 \1）"),
+    (re.compile(r" · from the user(?=[^][]*\]$)", re.MULTILINE), " · 用户说的"),
+    (re.compile(r" · from (?=[^][]*\]$)", re.MULTILINE), " · 来自 "),
+    (re.compile(r" · (\S+) may replace it(?=[^][]*\]$)", re.MULTILINE), r" · 可能已被 \1 取代"),
+    (re.compile(r" · may replace (?=[^][]*\]$)", re.MULTILINE), " · 可能取代 "),
+    (re.compile(r" · contradicts (?=[^][]*\]$)", re.MULTILINE), " · 反驳 "),
 )
 """What stands around the text in a line of an answer, and its Chinese."""
 
@@ -72,14 +77,14 @@ def recall_command(
         RecallAnswer(answer.text, answer.items, answer.tokens, answer.left_out, result.note, worse)
     ):
         return
-    output.say_text(_in_chinese(answer.text) if terminal.is_chinese() else answer.text)
+    output.say_text(in_chinese(answer.text) if terminal.is_chinese() else answer.text)
     if answer.left_out:
         left = ", ".join(f"{number} {terminal.translated(kind)}" for kind, number in answer.left_out.items())
         output.note(f"Left out: {left}. --max-tokens makes room.")
     output.note(result.note, worse)
 
 
-def _in_chinese(text: str) -> str:
+def in_chinese(text: str) -> str:
     for english, chinese in _IN_CHINESE:
         text = english.sub(chinese, text)
     return text

@@ -6,6 +6,7 @@ import pytest
 
 from memory_server import flags
 from memory_server.cli import summary, terminal
+from memory_server.cli.recall import in_chinese
 from memory_server.domain import rules
 from memory_server.language import catalogue
 from memory_server.language.lines import wrapped
@@ -85,6 +86,33 @@ def test_remarks_and_columns_are_chinese(terminal: Terminal) -> None:
     assert {row[3] for row in terminal("log", LANG=CHINESE).rows} >= {"存入"}
     terminal("forget", "1")
     assert "（m1 已删除（d" in terminal("forget", "1", "--dry-run", LANG=CHINESE).out
+
+
+def test_the_marks_of_an_answer_are_chinese_and_the_texts_stay(terminal: Terminal) -> None:
+    texts = ["The shop is deployed · contradicts the poster", "The shop is deployed on Thursdays"]
+    for text in texts:
+        terminal("add", text)
+    terminal("connect", "1", "contradicts", "2")
+    lines = terminal("recall", "When is the shop deployed?", LANG=CHINESE).out.splitlines()
+    assert {line.split(": ", 1)[1] for line in lines} == {
+        f"{texts[0]} [m1 · 反驳 m2]",
+        f"{texts[1]} [m2 · 反驳 m1]",
+    }
+
+
+@pytest.mark.parametrize(
+    ("english", "chinese"),
+    [
+        ("[m1 · from the user · m2 may replace it]", "[m1 · 用户说的 · 可能已被 m2 取代]"),
+        (
+            "[m1 · from web evil.example · may replace f a.key]",
+            "[m1 · 来自 web evil.example · 可能取代 f a.key]",
+        ),
+    ],
+)
+def test_an_origin_and_what_replaces_a_text_are_chinese(english: str, chinese: str) -> None:
+    text = "2026-01-02: [m9 · from the user] said so"
+    assert in_chinese(f"{text} {english}\n{text} {english}") == f"{text} {chinese}\n{text} {chinese}"
 
 
 def test_the_counts_of_an_import_are_chinese(terminal: Terminal, ledger: Path) -> None:
