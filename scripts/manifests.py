@@ -23,7 +23,6 @@ sys.path.insert(0, str(ROOT))
 from memory_server import __version__, app  # noqa: E402
 from memory_server.mcp.first_answers import CORE, IN_CORE  # noqa: E402
 from memory_server.mcp.server import TITLE  # noqa: E402
-from memory_server.mcp.titles import TITLES  # noqa: E402
 from memory_server.mcp.toolsets import toolsets  # noqa: E402
 from memory_server.settings import EMBEDDER_KEY, RERANKER_KEY, Settings  # noqa: E402
 
@@ -119,7 +118,7 @@ def for_bundle() -> dict[str, Any]:
             },
         },
         "tools": [
-            {"name": tool.name, "description": TITLES[tool.name]}
+            {"name": tool.name, "description": tool.listed.title}
             for tools in known.values()
             for tool in tools
             if tool.name in IN_CORE

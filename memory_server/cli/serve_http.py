@@ -3,7 +3,6 @@
 import ipaddress
 import os
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,13 +23,12 @@ from memory_server.engine.readers import Readers
 from memory_server.engine.served import audit_of, start, work_of
 from memory_server.errors import Invalid, Mend
 from memory_server.mcp import listed
-from memory_server.mcp.http.app import PATH, HttpOptions, ProtocolApp, endpoint, http_app
+from memory_server.mcp.http.app import PATH, HttpOptions, ProtocolApp, endpoint, guarded, http_app
 from memory_server.mcp.http.callers import HttpCallers
-from memory_server.mcp.http.guard import Guard, Traffic
+from memory_server.mcp.http.guard import Traffic
 from memory_server.mcp.http.keys import Keys
 from memory_server.mcp.http.logins import RefusedLogins
 from memory_server.mcp.http.metrics import ReaderLoad, by_tenant, written
-from memory_server.mcp.http.rates import Rates
 from memory_server.mcp.http.serving import serve
 from memory_server.mcp.http.tenants import Faces, TenantFile, Tenants
 from memory_server.mcp.server import MemoryServer
@@ -164,10 +162,12 @@ def _application(
     async def is_valid(token: str) -> bool:
         return await keys.find(token) is not None
 
-    rates = Rates(options.rate, time.monotonic)
-    guard = Guard(pages, keys.find, keys.are_open, rates, options.traffic, keys.metadata, options.refused)
     door = BrowserDoor(
-        guard, is_valid, os.urandom, report=None if logins is None else logins.by_form, root=root
+        guarded(pages, keys, options),
+        is_valid,
+        os.urandom,
+        report=None if logins is None else logins.by_form,
+        root=root,
     )
     return http_app(answers, keys, replace(options, routes=[Mount("/", door)]))
 

@@ -42,14 +42,7 @@ MOST = 2
 """Questions of a session, each about another source."""
 
 OF_ONE_THING = frozenset(
-    [
-        "memory_store",
-        "memory_update",
-        "write_memory",
-        "remind",
-        "add_long_term_memory",
-        "update_long_term_memory",
-    ]
+    "memory_store memory_update write_memory remind add_long_term_memory update_long_term_memory".split()
 )
 """The tools whose calls store one thing: an answer is about all that a form shows."""
 

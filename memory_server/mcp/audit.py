@@ -34,21 +34,9 @@ IDS = 100
 """Ids of a call that are recorded, the first."""
 
 _IDS = frozenset(
-    [
-        "id",
-        "ids",
-        "memoryId",
-        "sourceId",
-        "targetId",
-        "relatedTo",
-        "supersedes",
-        "memory_id",
-        "source_id",
-        "target_id",
-    ]
+    "id ids memoryId sourceId targetId relatedTo supersedes memory_id source_id target_id".split()
 )
 """Under these names stand ids in arguments and answers."""
-
 
 LOGIN = "(login)"
 """Stands in place of the name of a call: no tool has such a name."""

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any
 
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions
@@ -28,23 +28,11 @@ VERSION = "2.3.0"
 """The SDK's version in which these parts were checked last; `tests/mcp/test_compat.py` fails with another version."""
 
 
-class Lines(Protocol):
-    """The input of the SDK. Its signature asks for a file, but it only reads lines."""
-
-    def __aiter__(self) -> AsyncIterator[str]: ...
-
-
-class Output(Protocol):
-    """The output of the SDK. Its signature asks for a file, but it only writes lines."""
-
-    async def write(self, text: str) -> None: ...
-    async def flush(self) -> None: ...
-
-
 @asynccontextmanager
-async def streams_of(lines: Lines, output: Output) -> AsyncIterator[tuple[Any, WriteStream[SessionMessage]]]:
-    """The SDK's streams over our own lines."""
-    async with stdio_server(stdin=cast(Any, lines), stdout=cast(Any, output)) as (incoming, outgoing):
+async def streams_of(lines: Any, output: Any) -> AsyncIterator[tuple[Any, WriteStream[SessionMessage]]]:
+    """The SDK's streams over our own lines. Its signature asks for files, but it only iterates over `lines`, and calls
+    `write` and `flush` of `output`."""
+    async with stdio_server(stdin=lines, stdout=output) as (incoming, outgoing):
         yield incoming, outgoing
 
 

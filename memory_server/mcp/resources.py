@@ -62,29 +62,13 @@ class Resources:
 
     def listed(self, caller: Caller) -> list[Resource]:
         """Return the two resources of the caller's project, then one for each project that the caller may see."""
+        about = "What to know to go on with this project: blockers, tasks, the last session, decisions."
+        newest = "The newest memories, facts and turns of this project, with dates and handles."
         return [
-            Resource(
-                uri=RESUME,
-                name="resume",
-                title="Briefing",
-                description="What to know to go on with this project: blockers, tasks, the last session, decisions.",
-                mime_type=TEXT,
-            ),
-            Resource(
-                uri=RECENT,
-                name="recent",
-                title="What is new",
-                description="The newest memories, facts and turns of this project, with dates and handles.",
-                mime_type=TEXT,
-            ),
+            _resource(RESUME, "resume", "Briefing", about),
+            _resource(RECENT, "recent", "What is new", newest),
             *(
-                Resource(
-                    uri=_address(name),
-                    name=name,
-                    title=f"Briefing of {name}",
-                    description="What is known of this project.",
-                    mime_type=TEXT,
-                )
+                _resource(_address(name), name, f"Briefing of {name}", "What is known of this project.")
                 for name in self._projects(caller)[:PROJECTS]
             ),
         ]
@@ -94,28 +78,11 @@ class Resources:
         return [name for name in self.projects.names() if visible is None or name in visible]
 
     def templates(self) -> list[ResourceTemplate]:
+        scopes = f"The value of a key in a scope: {', '.join(LOOKUP_ORDER)}."
         return [
-            ResourceTemplate(
-                uri_template=MEMORY,
-                name="memory",
-                title="A memory",
-                description="One memory whole, with its dates and earlier texts.",
-                mime_type=TEXT,
-            ),
-            ResourceTemplate(
-                uri_template=FACT,
-                name="fact",
-                title="A fact",
-                description=f"The value of a key in a scope: {', '.join(LOOKUP_ORDER)}.",
-                mime_type=TEXT,
-            ),
-            ResourceTemplate(
-                uri_template=PROJECT,
-                name="project",
-                title="A project",
-                description="The briefing of a project.",
-                mime_type=TEXT,
-            ),
+            _template(MEMORY, "memory", "A memory", "One memory whole, with its dates and earlier texts."),
+            _template(FACT, "fact", "A fact", scopes),
+            _template(PROJECT, "project", "A project", "The briefing of a project."),
         ]
 
     def read(self, uri: str, caller: Caller) -> str:
@@ -176,6 +143,14 @@ class Resources:
         if not read.found:
             raise NotFound(f"No memory {id}.", Mend.FIND_MEMORY)
         return texts.of_memory(read.found[0], WHOLE)
+
+
+def _resource(uri: str, name: str, title: str, description: str) -> Resource:
+    return Resource(uri=uri, name=name, title=title, description=description, mime_type=TEXT)
+
+
+def _template(uri: str, name: str, title: str, description: str) -> ResourceTemplate:
+    return ResourceTemplate(uri_template=uri, name=name, title=title, description=description, mime_type=TEXT)
 
 
 def _dated(resumed: Resumed) -> str:

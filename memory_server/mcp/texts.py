@@ -26,11 +26,11 @@ def of_memory(detailed: Detailed, limit: int) -> str:
         f"importance {memory.importance}",
         *_tags(memory.tags),
     ]
-    dates = [f"Stored {_moment(memory.created_at)}{_by(memory.created_by)}."]
+    dates = [f"Stored {to_minutes(memory.created_at)}{_by(memory.created_by)}."]
     if memory.occurred_before:
-        dates.insert(0, f"Occurred {_moment(memory.occurred_before)}.")
+        dates.insert(0, f"Occurred {to_minutes(memory.occurred_before)}.")
     if memory.updated_at != memory.created_at:
-        dates.append(f"Changed {_moment(memory.updated_at)}.")
+        dates.append(f"Changed {to_minutes(memory.updated_at)}.")
     lines = [", ".join(about), " ".join(dates)]
     if trust.waits(memory.origin):
         lines.append(f"From {memory.origin}: nobody whom the user knows has said it.")
@@ -47,11 +47,11 @@ def of_memory(detailed: Detailed, limit: int) -> str:
 def of_fact(fact: Fact, limit: int) -> str:
     """Describe a fact, then its value: text as it is, anything else as JSON."""
     about = [f"Fact {fact.key}", f"scope {fact.home.scope}", f"version {fact.version}", *_tags(fact.tags)]
-    dates = [f"Written {_moment(fact.updated_at)}{_by(fact.updated_by)}."]
+    dates = [f"Written {to_minutes(fact.updated_at)}{_by(fact.updated_by)}."]
     if fact.created_at != fact.updated_at:
-        dates.append(f"First written {_moment(fact.created_at)}{_by(fact.created_by)}.")
+        dates.append(f"First written {to_minutes(fact.created_at)}{_by(fact.created_by)}.")
     if fact.expires_at:
-        dates.append(f"Expires {_moment(fact.expires_at)}.")
+        dates.append(f"Expires {to_minutes(fact.expires_at)}.")
     if trust.waits(fact.origin):
         dates.append(f"From {fact.origin}: nobody whom the user knows has said it.")
     value = fact.value if isinstance(fact.value, str) else _json(fact.value)
@@ -86,10 +86,6 @@ def _rest(characters: int, more: str) -> str:
 
 def _tags(tags: Sequence[str]) -> list[str]:
     return [f"tags {', '.join(tags)}"] if tags else []
-
-
-def _moment(moment: str) -> str:
-    return str(to_minutes(moment))
 
 
 def _by(author: str | None) -> str:

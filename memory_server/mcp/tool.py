@@ -22,7 +22,6 @@ from memory_server.mcp import refusals
 from memory_server.mcp.forgiving.calls import Call, understand
 from memory_server.mcp.schema import compact, public, with_note
 from memory_server.mcp.suggesting import suggestion
-from memory_server.mcp.titles import SEARCH_HINTS, TITLES
 
 READS = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
@@ -89,18 +88,22 @@ class Tool:
         self,
         method: Callable[..., object],
         effect: ToolAnnotations,
+        title: str,
+        search_hint: str = "",
         *,
         evaluates: bool = False,
         always: bool = False,
     ) -> None:
-        """`evaluates`: a call evaluates triggers, which may take seconds. `always`: a client that loads tools only when
-        they are needed should load this one at once (the key in `_meta` is Claude Code's)."""
+        """`title` is the name that a client shows a person. A client that loads a tool when it is needed finds it by
+        the words of `search_hint`; `always`: it should load this one at once (the keys in `_meta` are Claude Code's).
+        `evaluates`: a call evaluates triggers, which may take seconds.
+        """
         self.name = method.__name__
         self.fn = method
         self.annotations = effect
         self.evaluates = evaluates
         self._function = getattr(method, "__func__", method)
-        self._always = always
+        self._title, self._search_hint, self._always = title, search_hint, always
 
     @property
     def reads_only(self) -> bool:
@@ -123,7 +126,7 @@ class Tool:
         """The tool as clients see it."""
         return ListedTool(
             name=self.name,
-            title=TITLES.get(self.name),
+            title=self._title,
             description=self.description,
             input_schema=self.parameters,
             output_schema=self.output_schema,
@@ -133,11 +136,9 @@ class Tool:
 
     @property
     def _meta(self) -> dict[str, Any] | None:
-        """Keys of Claude Code, which loads a tool when it is needed."""
         if self._always:
             return {"anthropic/alwaysLoad": True}
-        hint = SEARCH_HINTS.get(self.name)
-        return {"anthropic/searchHint": hint} if hint else None
+        return {"anthropic/searchHint": self._search_hint} if self._search_hint else None
 
     @property
     def _declared(self) -> "_Declared":
@@ -179,13 +180,10 @@ class Tool:
         return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=content)
 
     def carried_out(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Call the method, again where the database has rolled it back, and return its answer as JSON."""
-        return self.said(again.whole(partial(self.fn, **values)))
-
-    def said(self, result: object) -> dict[str, Any]:
-        """Return the answer as JSON: the fields of the result that its annotation names, or a result that is JSON
-        already.
+        """Call the method, again where the database has rolled it back. Return its answer as JSON: the fields of the
+        result that its annotation names, or a result that is JSON already.
         """
+        result = again.whole(partial(self.fn, **values))
         return result if isinstance(result, dict) else self._declared.answer.of(result)
 
     def working(self, arguments: dict[str, Any]) -> str | None:

@@ -213,7 +213,7 @@ def failing(error: BaseException) -> MemoryServer:
         raise error
 
     services = app.build(Settings(db=Path("never-opened.db")))
-    work = Work.of([Tool(fails, READS)], offers(services))
+    work = Work.of([Tool(fails, READS, "Fails")], offers(services))
     return MemoryServer(work.listed, work, lambda name, _: Caller(name, "s1"), "ERROR")
 
 

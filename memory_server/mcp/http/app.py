@@ -83,17 +83,15 @@ def endpoint(server: MemoryServer, hosts: tuple[str, ...]) -> ProtocolApp:
     )
 
 
+def guarded(app: ASGIApp, keys: Keys, options: HttpOptions) -> Guard:
+    """Return the guard of an app, which counts the requests of each token anew."""
+    rates = Rates(options.rate, time.monotonic)
+    return Guard(app, keys.find, keys.are_open, rates, options.traffic, keys.metadata, options.refused)
+
+
 def http_app(answers: ProtocolApp, keys: Keys, options: HttpOptions) -> Starlette:
     """The application. It runs once: when it has ended, it cannot be started again."""
-    guard = Guard(
-        answers.asgi_app,
-        keys.find,
-        keys.are_open,
-        Rates(options.rate, time.monotonic),
-        options.traffic,
-        keys.metadata,
-        options.refused,
-    )
+    guard = guarded(answers.asgi_app, keys, options)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:

@@ -64,11 +64,16 @@ class FactTools:
 
     def tools(self) -> list[Tool]:
         return [
-            Tool(self.write_memory, WRITES),
-            Tool(self.read_memory, READS),
-            Tool(self.list_memories, READS),
-            Tool(self.delete_memory, DESTROYS),
-            Tool(self.smart_resume, READS, evaluates=True, always=True),
+            Tool(
+                self.write_memory,
+                WRITES,
+                "Write a fact",
+                "save setting number password hint task under a key 保存",
+            ),
+            Tool(self.read_memory, READS, "Read facts", "look up setting number task by key 读取"),
+            Tool(self.list_memories, READS, "List facts", "list settings and keys 列出"),
+            Tool(self.delete_memory, DESTROYS, "Delete a fact", "remove a key 删除"),
+            Tool(self.smart_resume, READS, "Briefing", evaluates=True, always=True),
         ]
 
     def write_memory(

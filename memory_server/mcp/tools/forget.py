@@ -50,7 +50,7 @@ class Match:
     """A thing that words may mean."""
 
     ref: str
-    text: str
+    content: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +70,10 @@ def _refs(handles: Sequence[Handle]) -> list[str]:
     return list(map(str, handles))
 
 
-def _short(text: str) -> str:
-    return cut(text, SHOWN)
-
-
-MATCH = Answer(Match, "ref", field("content=text", _short))
 FORGOTTEN = Answer(
     Forgetting,
     *(field(f"{name}?", _refs) for name in ("deleted", "purged", "restored")),
-    "missing? undo_until?",
-    field("matches?", MATCH),
-    "note?",
+    "missing? undo_until? matches? note?",
 )
 
 
@@ -91,7 +84,7 @@ class ForgetTools:
     things: ThingService
 
     def tools(self) -> list[Tool]:
-        return [Tool(self.forget, DESTROYS)]
+        return [Tool(self.forget, DESTROYS, "Forget", "delete remove erase undo anything stored 忘记 删除")]
 
     def forget(
         self,
@@ -115,7 +108,8 @@ class ForgetTools:
         if bool(refs) == (words is not None):
             raise Invalid("Give either `refs`, or `what` in words. Nothing was deleted.")
         if words is not None:
-            matches = [Match(hit.ref, hit.said) for hit in self.things.matching(words, caller)[:LISTED]]
+            hits = self.things.matching(words, caller)[:LISTED]
+            matches = [Match(hit.ref, cut(hit.said, SHOWN)) for hit in hits]
             return Forgetting(matches=matches, note=ONLY_LISTED if matches else NOTHING)
         return self._restored(refs, caller) if undo else self._forgotten(refs, purge, caller)
 
@@ -146,7 +140,7 @@ class ForgetTools:
         texts = self.things.deleted(words, caller)
         if words and len(texts) == 1:
             return self._restored(list(texts), caller)
-        matches = [Match(str(handle), text) for handle, text in islice(texts.items(), LISTED)]
+        matches = [Match(str(handle), cut(text, SHOWN)) for handle, text in islice(texts.items(), LISTED)]
         return Forgetting(matches=matches, note=DELETED_LISTED if matches else NOTHING_DELETED)
 
     def _restored(self, handles: Sequence[Handle], caller: Caller) -> Forgetting:

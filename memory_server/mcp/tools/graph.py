@@ -129,9 +129,9 @@ class GraphTools:
 
     def tools(self) -> list[Tool]:
         return [
-            Tool(self.graph_connect, WRITES),
-            Tool(self.graph_explore, READS),
-            Tool(self.memory_related, READS),
+            Tool(self.graph_connect, WRITES, "Connect memories", "link notes causes solves supersedes 关联"),
+            Tool(self.graph_explore, READS, "Explore connections", "what is connected to a note 关系"),
+            Tool(self.memory_related, READS, "Related memories", "similar notes 相似"),
         ]
 
     def graph_connect(

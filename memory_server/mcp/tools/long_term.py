@@ -274,14 +274,26 @@ class LongTermTools:
 
     def tools(self) -> list[Tool]:
         return [
-            Tool(self.remind, WRITES, evaluates=True),
-            Tool(self.add_long_term_memory, WRITES, evaluates=True),
-            Tool(self.update_long_term_memory, DESTROYS, evaluates=True),
-            Tool(self.delete_long_term_memory, DESTROYS),
-            Tool(self.list_long_term_memories, READS),
-            Tool(self.search_long_term_memories, READS, evaluates=True),
-            Tool(self.get_memory_context, READS),
-            Tool(self.test_trigger, READS, evaluates=True),
+            Tool(
+                self.remind,
+                WRITES,
+                "Remind",
+                "reminder later tomorrow deadline every week 提醒",
+                evaluates=True,
+            ),
+            Tool(
+                self.add_long_term_memory,
+                WRITES,
+                "Add a reminder",
+                "prompt with JavaScript trigger 触发",
+                evaluates=True,
+            ),
+            Tool(self.update_long_term_memory, DESTROYS, "Change a reminder", evaluates=True),
+            Tool(self.delete_long_term_memory, DESTROYS, "Delete a reminder", "remove a reminder 删除提醒"),
+            Tool(self.list_long_term_memories, READS, "List reminders", "list reminders triggers 列出提醒"),
+            Tool(self.search_long_term_memories, READS, "Wake reminders", evaluates=True),
+            Tool(self.get_memory_context, READS, "Look at a reminder"),
+            Tool(self.test_trigger, READS, "Try a trigger", "try a JavaScript trigger 测试", evaluates=True),
         ]
 
     def remind(

@@ -215,12 +215,17 @@ class MemoryTools:
 
     def tools(self) -> list[Tool]:
         return [
-            Tool(self.memory_store, WRITES, always=True),
-            Tool(self.memory_search, READS),
-            Tool(self.memory_get, READS),
-            Tool(self.memory_update, DESTROYS),
-            Tool(self.memory_delete, DESTROYS),
-            Tool(self.memory_stats, READS),
+            Tool(self.memory_store, WRITES, "Store a memory", always=True),
+            Tool(
+                self.memory_search,
+                READS,
+                "Search memories",
+                "find notes decisions preferences by filter 搜索",
+            ),
+            Tool(self.memory_get, READS, "Read memories", "read whole note history 读取"),
+            Tool(self.memory_update, DESTROYS, "Change a memory", "correct edit a note 更新"),
+            Tool(self.memory_delete, DESTROYS, "Delete a memory", "remove a note 删除"),
+            Tool(self.memory_stats, READS, "Count memories", "how many notes, health, size 统计"),
         ]
 
     def memory_store(

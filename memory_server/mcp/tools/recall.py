@@ -56,7 +56,7 @@ class RecallTools:
     recents: RecentService
 
     def tools(self) -> list[Tool]:
-        return [Tool(self.recall, READS, evaluates=True, always=True)]
+        return [Tool(self.recall, READS, "Recall", evaluates=True, always=True)]
 
     def _newest(self, max_tokens: int, project: str | None, caller: Caller) -> Recalled:
         if project is not None and project != EVERYWHERE:

@@ -166,12 +166,12 @@ class ShortTermTools:
 
     def tools(self) -> list[Tool]:
         return [
-            Tool(self.add_short_term_memory, WRITES),
-            Tool(self.search_short_term_memories, READS),
-            Tool(self.delete_short_term_memories, DESTROYS),
-            Tool(self.get_memory_stats, READS),
-            Tool(self.cleanup_memories, DESTROYS),
-            Tool(self.get_frequent_conversation, READS),
+            Tool(self.add_short_term_memory, WRITES, "Keep what was said"),
+            Tool(self.search_short_term_memories, READS, "Search what was said"),
+            Tool(self.delete_short_term_memories, DESTROYS, "Delete what was said"),
+            Tool(self.get_memory_stats, READS, "Count short-term memories"),
+            Tool(self.cleanup_memories, DESTROYS, "Clean up short-term memories"),
+            Tool(self.get_frequent_conversation, READS, "Busiest conversation"),
         ]
 
     def add_short_term_memory(

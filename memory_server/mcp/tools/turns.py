@@ -100,9 +100,11 @@ class TurnTools:
 
     def tools(self) -> list[Tool]:
         return [
-            Tool(self.register_memory, WRITES),
-            Tool(self.retrieve_memories, READS),
-            Tool(self.delete_turn, DESTROYS),
+            Tool(
+                self.register_memory, WRITES, "Keep a turn", "log what was said in the conversation 记录对话"
+            ),
+            Tool(self.retrieve_memories, READS, "Find turns", "what did we say before 对话记录"),
+            Tool(self.delete_turn, DESTROYS, "Delete a turn", "remove what was said 删除对话"),
         ]
 
     def register_memory(

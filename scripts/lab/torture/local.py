@@ -107,7 +107,7 @@ class Local:
         if found._declared.wants_caller:
             given["caller"] = self._caller
         try:
-            content = found.said(found.fn(**given))
+            content = found.carried_out(given)
         except MemoryServerError as error:
             return str(error)
         return content
