@@ -14,7 +14,7 @@ from memory_server.cli.program import arguments, verb
 from memory_server.cli.terminal import filled
 from memory_server.domain import handles
 from memory_server.domain.handles import Handle
-from memory_server.domain.memory import MemoryDraft, MemoryId, MemoryType, Stored
+from memory_server.domain.memory import MemoryDraft, MemoryType, Stored
 from memory_server.domain.notice import handle
 from memory_server.language.when import Use
 from memory_server.mcp.tools.fields import Content, Importance, Tags
@@ -81,15 +81,12 @@ def add_command(
         occurred_at=occurred,
     )
     with embedding(settings, makes=True) as services:
-        stored = services.memories.store(draft, _id(related), by, supersedes=list(map(memory_of, supersedes)))
+        beside = None if related is None else memory_of(related)
+        stored = services.memories.store(draft, beside, by, supersedes=list(map(memory_of, supersedes)))
     similar = [handle(near.memory.id) for near in stored.similar]
     may_replace = list(map(handle, stored.maybe_supersedes))
     if not output.answered(StoredAnswer(stored.memory, stored.consolidated, similar, may_replace)):
         _tell(stored)
-
-
-def _id(handle: Handle | None) -> MemoryId | None:
-    return None if handle is None else memory_of(handle)
 
 
 def _refuse_loose_ids(words: Sequence[str]) -> None:

@@ -22,7 +22,7 @@ COLUMNS: Columns[Fact] = (
     Column("scope", lambda fact: _place(fact), "dim"),
     Column("key", lambda fact: fact.key, "cyan"),
     Column("written", lambda fact: output.moment(fact.updated_at), "dim"),
-    Column("value", lambda fact: output.with_origin(fact.origin, output.shown_value(fact.value)), fills=True),
+    Column("value", lambda fact: trust.before(fact.origin, output.shown_value(fact.value)), fills=True),
 )
 
 SCOPES = options.Word([scope.value for scope in Scope])

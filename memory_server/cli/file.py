@@ -1,13 +1,17 @@
 """`memory-server where` and `compact`: tell where the memory is, and give back the bytes in which nothing is kept."""
 
+from typing import TYPE_CHECKING, cast
+
 from memory_server.cli import options, output, progress
 from memory_server.cli.answers import WhereAnswer
 from memory_server.cli.done import CompactedAnswer
-from memory_server.cli.opened import file_database, file_of
+from memory_server.cli.opened import file_of, opened
 from memory_server.cli.program import verb
 from memory_server.errors import Unavailable
-from memory_server.services.erasure import ErasureService
 from memory_server.settings import Settings
+
+if TYPE_CHECKING:
+    from memory_server.sqlite.database import Database as FileDatabase
 
 
 @verb("where", examples=("memory-server where", 'sqlite3 "$(memory-server where)"'))
@@ -24,16 +28,16 @@ def compact_command(settings: Settings, dry_run: bool) -> None:
 
     It overwrites what was purged first. Assistants can go on; their writes wait meanwhile.
     """
-    instead = "PostgreSQL reuses free space by itself (autovacuum)."
-    with file_database(settings, instead) as database:
-        file = file_of(settings, instead)
+    file = file_of(settings, "PostgreSQL reuses free space by itself (autovacuum).")
+    with opened(settings) as services:
+        database = cast("FileDatabase", services.database)
         if dry_run:
             size, free = file.stat().st_size, database.free()
             if not output.answered(CompactedAnswer(str(file), size, free, False)):
                 output.say(f"{file}: {free:,} bytes are free. Nothing was changed.")
             return
         with progress.clock(f"writing {file} anew"):
-            problem = ErasureService(database).erase_now()
+            problem = services.erasure.erase_now()
             if problem is not None:
                 raise Unavailable(problem.text, *problem.hints)
             before, after = database.compact()

@@ -43,7 +43,7 @@ def guarded(action: Callable[[], int]) -> int:
     except WrongSettings as error:
         return failed(*error.args, code=2)
     except MemoryServerError as error:
-        return failed(explained(error))
+        return failed(told(error.problem) or "")
     except BrokenPipeError:  # who reads has seen enough: `memory-server list | head`
         _print_no_more()
         return 1
@@ -124,11 +124,6 @@ def set_up(settings: Settings) -> None:
     log = logging.StreamHandler(sys.stderr)
     log.setFormatter(_Formatter("memory-server: %(levelname)s: %(message)s"))
     logging.basicConfig(handlers=[log], level=settings.log_level)
-
-
-def explained(error: MemoryServerError) -> str:
-    """Return what is wrong, and what mends it, in the language of the person."""
-    return told(error.problem) or ""
 
 
 def failed(*texts: str, code: int = 1) -> int:

@@ -10,6 +10,7 @@ from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
 from memory_server.cli.show import shown
+from memory_server.domain import trust
 from memory_server.domain.change import Kind
 from memory_server.domain.handles import Handle
 from memory_server.domain.memory import Filter, Memory
@@ -24,7 +25,7 @@ COLUMNS: Columns[Memory] = (
     Column("when", lambda memory: output.moment(memory.occurred_at), "dim"),
     Column("type", lambda memory: memory.type.value, "green"),
     Column("project", lambda memory: memory.project, "dim"),
-    Column("text", lambda memory: output.with_origin(memory.origin, memory.content), fills=True),
+    Column("text", lambda memory: trust.before(memory.origin, memory.content), fills=True),
 )
 
 KINDS = {
@@ -37,7 +38,7 @@ OF_KINDS: "Columns[Seen]" = (
     Column("id", lambda item: str(_handle(item)), "cyan"),
     Column("when", lambda item: output.moment(item.at), "dim"),
     Column("project", lambda item: item.project, "dim"),
-    Column("text", lambda item: output.with_origin(item.origin, item.text), fills=True),
+    Column("text", lambda item: trust.before(item.origin, item.text), fills=True),
 )
 
 

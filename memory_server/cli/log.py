@@ -11,6 +11,7 @@ from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
 from memory_server.cli.terminal import is_chinese, translated
+from memory_server.domain import trust
 from memory_server.domain.caller import Caller
 from memory_server.domain.change import Change, ChangeAction, ChangeFilter, Kind
 from memory_server.domain.handles import Handle
@@ -27,7 +28,7 @@ COLUMNS: Columns[Change] = (
     Column("by", lambda change: translated("hand") if change.by is None else change.by, "green"),
     Column("did", lambda change: translated(change.action.value)),
     Column("id", lambda change: change.handle, "cyan"),
-    Column("text", lambda change: output.with_origin(change.origin, _text(change)), fills=True),
+    Column("text", lambda change: trust.before(change.origin, _text(change)), fills=True),
 )
 
 

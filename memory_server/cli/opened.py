@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,7 +21,6 @@ from memory_server.sqlite import temporary
 if TYPE_CHECKING:
     from memory_server.app import Services
     from memory_server.services.erasure import ErasureService
-    from memory_server.sqlite.database import Database as File
 
 CLIENT = "terminal"
 """The name under which what a person types is signed."""
@@ -39,7 +38,12 @@ def opened(settings: Settings, *, makes: bool = False) -> Iterator["Services"]:
         return
     from memory_server import app
 
-    _prepare(settings, makes)
+    temporary.remove_stale()  # what a killed command has left
+    if not makes and isinstance(settings.db, Path) and not settings.db.exists():
+        raise Invalid(
+            f"There is no database {settings.db} yet. `memory-server add` creates it, and so does the first assistant "
+            "that starts memory-server. To use another file, give its path with --db."
+        )
     services = app.build(settings)
     if not makes:
         services.database.refuse_new()
@@ -85,16 +89,6 @@ def embed_soon() -> None:
             finding.reach(finding.wanted(server_flags, HERE)).close()
 
 
-def _prepare(settings: Settings, makes: bool = False) -> None:
-    """Remove what a killed command has left. Raises Invalid where there is no file, unless the command makes one."""
-    temporary.remove_stale()
-    if not makes and isinstance(settings.db, Path) and not settings.db.exists():
-        raise Invalid(
-            f"There is no database {settings.db} yet. `memory-server add` creates it, and so does the first assistant "
-            "that starts memory-server. To use another file, give its path with --db."
-        )
-
-
 def file_of(settings: Settings, instead: str) -> Path:
     """The file of SQLite in which the memory is.
 
@@ -104,18 +98,6 @@ def file_of(settings: Settings, instead: str) -> Path:
     if isinstance(settings.db, Path):
         return settings.db
     raise Invalid(f"This command needs a file, but the memory is in {settings.db}. {instead}")
-
-
-@contextmanager
-def file_database(settings: Settings, instead: str) -> Iterator["File"]:
-    """The database of such a file, closed at the end.
-
-    Raises:
-        Invalid: there is no such file, or the memory is on PostgreSQL; `instead` says what does the same there.
-    """
-    file_of(settings, instead)
-    with opened(settings) as services:
-        yield cast("File", services.database)
 
 
 def erased(erasure: "ErasureService", copied: str = "") -> bool:

@@ -13,7 +13,6 @@ import click
 from memory_server.cli import grid, terminal
 from memory_server.cli.hints import told
 from memory_server.cli.terminal import is_chinese, translated
-from memory_server.domain import trust
 from memory_server.errors import Problem
 from memory_server.flags import HERE
 from memory_server.language.text import visible, width
@@ -186,11 +185,6 @@ def moment(stored: str | None) -> str:
         return datetime.fromisoformat(stored).astimezone().strftime("%Y-%m-%d %H:%M")
     except (ValueError, OverflowError):  # a hand edit
         return stored[:16]
-
-
-def with_origin(origin: str, text: str) -> str:
-    """Return a text as a list shows it: behind its origin where it waits to be confirmed."""
-    return trust.before(origin, text)
 
 
 def shown_value(value: Any) -> str:

@@ -1,6 +1,6 @@
 """The commands as click reads them: which there are, their help, every setting as a flag, what a wrong word meant.
 
-A new command is a module beside this one and a line in VERBS.
+A new command is a module beside this one and a word in VERBS.
 """
 
 import os
@@ -22,60 +22,36 @@ from memory_server.cli.terminal import translated
 from memory_server.flags import SWITCHES, flag_of
 from memory_server.front.finding import OF_A_SESSION
 from memory_server.language.nearest import meant
-from memory_server.language.text import visible
+from memory_server.language.text import by_word, visible
 from memory_server.settings import Settings
 
 NAME = "memory-server"
 
-VERBS: dict[str, dict[str, str]] = {
-    "Find": {
-        "search": "search",
-        "recall": "recall",
-        "list": "listing",
-        "show": "show",
-    },
-    "Write": {
-        "add": "add",
-        "edit": "edit",
-        "connect": "edges",
-        "forget": "forget",
-        "undo": "undo",
-        "review": "review",
-        "log": "log",
-    },
-    "Facts, triggers, rules, projects": {
-        "facts": "facts",
-        "fact": "facts",
-        "triggers": "triggers",
-        "rules": "rules",
-        "projects": "projects",
-        "stats": "stats",
-    },
-    "The file": {
-        "view": "view",
-        "where": "file",
-        "doctor": "doctor",
-        "backup": "backup",
-        "restore": "restore",
-        "rescue": "rescue",
-        "compact": "file",
-        "import": "importing",
-        "export": "exporting",
-        "merge": "importing",
-        "copy": "copying",
-    },
-    "Assistants": {
-        "serve": "serving",
-        "token": "token",
-        "install": "connect",
-        "uninstall": "connect",
-        "hook": "hooks",
-        "engine": "engine",
-        "demo": "serving",
-    },
-    "Shells": {"completion": "completion"},
+VERBS = {
+    "Find": "search recall list show".split(),
+    "Write": "add edit connect forget undo review log".split(),
+    "Facts, triggers, rules, projects": "facts fact triggers rules projects stats".split(),
+    "The file": "view where doctor backup restore rescue compact import export merge copy".split(),
+    "Assistants": "serve token install uninstall hook engine demo".split(),
+    "Shells": ["completion"],
 }
-"""The commands by the heading of the help, each with its module, which has a `click.Command` of the same name."""
+"""The commands by the heading of the help."""
+
+MODULES = by_word(
+    {
+        "connect": "install uninstall",
+        "copying": "copy",
+        "edges": "connect",
+        "exporting": "export",
+        "facts": "fact",
+        "file": "where compact",
+        "hooks": "hook",
+        "importing": "import merge",
+        "listing": "list",
+        "serving": "serve demo",
+    }
+)
+"""The modules with a `click.Command` for a command of another name."""
 
 MEANT = {
     "delete": "forget", "remove": "forget", "rm": "forget", "purge": "forget",
@@ -121,7 +97,8 @@ class Verb(click.Command):
         ctx.allow_extra_args = True
         extra = super().parse_args(ctx, args)
         if extra and not ctx.resilient_parsing:
-            raise click.UsageError(_extra(ctx, extra[0], [param for param in self.params if _is_word(param)]))
+            words = [param for param in self.params if isinstance(param, click.Argument)]
+            raise click.UsageError(_extra(ctx, extra[0], words))
         return extra
 
     def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
@@ -187,8 +164,8 @@ class Program(Verbs):
 
 
 def _verb(name: str) -> click.Command:
-    (module,) = (verbs[name] for verbs in VERBS.values() if name in verbs)
-    command: click.Command = getattr(import_module(f"memory_server.cli.{module}"), f"{name}_command")
+    module = import_module(f"memory_server.cli.{MODULES.get(name, name)}")
+    command: click.Command = getattr(module, f"{name}_command")
     return command
 
 
@@ -302,10 +279,6 @@ def _wrong_value(error: click.BadParameter) -> str:
     if isinstance(kind, click.Choice):
         return f"{name} is missing. There are: {', '.join(map(str, kind.choices))}."
     return f"{name} is missing."
-
-
-def _is_word(param: click.Parameter) -> bool:
-    return isinstance(param, click.Argument)
 
 
 def _extra(context: click.Context, word: str, words: Sequence[click.Parameter]) -> str:

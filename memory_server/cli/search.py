@@ -10,6 +10,7 @@ from memory_server.cli.opened import caller, embedding
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
 from memory_server.cli.terminal import bracketed, filled, is_chinese, translated
+from memory_server.domain import trust
 from memory_server.domain.memory import Memory
 from memory_server.domain.ranking import Hit
 from memory_server.settings import Settings
@@ -28,7 +29,7 @@ COLUMNS: Columns[Hit] = (
 
 
 def _text(hit: Hit) -> str:
-    return output.with_origin(hit.memory.origin, _mark(hit.memory) + hit.content + _now(hit))
+    return trust.before(hit.memory.origin, _mark(hit.memory) + hit.content + _now(hit))
 
 
 def _now(hit: Hit) -> str:

@@ -1,7 +1,6 @@
 """Sums up an import or a merge, for people and as JSON."""
 
 import re
-from collections.abc import Mapping
 
 from memory_server.cli import output
 from memory_server.cli.done import ImportAnswer, ImportedPath, RefusedItem
@@ -55,7 +54,8 @@ def told(path: str, form: str, done: Imported, dry_run: bool) -> str:
         + (translated(": would do this, nothing was written") if dry_run else "")
     ]
     for kind in filter(done.counts.__contains__, KINDS):
-        lines.append(f"  {_of_kind(kind, done.counts[kind])}")
+        line = of_kind(kind, done.counts[kind])
+        lines.append(f"  {in_chinese(line) if is_chinese() else line}")
     if done.event is not None and not dry_run:
         lines.append(f"  {translated(f'`memory-server undo i{done.event}` takes it back')}")
     if done.lowered:
@@ -96,12 +96,6 @@ def _list(title: str, items: list[str]) -> list[str]:
     left = translated(f"and {len(items) - SHOWN:,} more; --json lists all")
     more = [f"    {left}"] if len(items) > SHOWN else []
     return [f"  {translated(title)}{colon().rstrip()}", *(f"    {item}" for item in items[:SHOWN]), *more]
-
-
-def _of_kind(kind: str, counts: Mapping[Outcome, int]) -> str:
-    """Return `memories: added 12, updated 1`, in the language of the person."""
-    line = of_kind(kind, counts)
-    return in_chinese(line) if is_chinese() else line
 
 
 def in_chinese(line: str) -> str:

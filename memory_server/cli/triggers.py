@@ -8,6 +8,7 @@ from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
 from memory_server.cli.terminal import translated
+from memory_server.domain import trust
 from memory_server.domain.long_term import Order
 from memory_server.settings import Settings
 
@@ -16,7 +17,7 @@ COLUMNS: Columns[StatedTrigger] = (
     Column("state", lambda line: translated(line.state), "green"),
     Column("woken", lambda line: line.memory.fired_count, right=True),
     Column("last", lambda line: output.moment(line.memory.fired_at), "dim"),
-    Column("prompt", lambda line: output.with_origin(line.memory.origin, line.memory.prompt), fills=True),
+    Column("prompt", lambda line: trust.before(line.memory.origin, line.memory.prompt), fills=True),
 )
 
 

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from memory_server.cli.program import VERBS
+from memory_server.cli.program import MODULES, VERBS
 
 WITHOUT_FCNTL = """
 import importlib, sys
@@ -14,7 +14,7 @@ for name in sys.argv[1:]:
 
 
 def test_hooks_and_commands_can_be_imported_on_windows() -> None:
-    commands = {f"memory_server.cli.{module}" for verbs in VERBS.values() for module in verbs.values()}
+    commands = {f"memory_server.cli.{MODULES.get(name, name)}" for verbs in VERBS.values() for name in verbs}
     modules = ["memory_server.front.hook", "memory_server.front.main", *sorted(commands)]
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_FCNTL, *modules], capture_output=True, text=True, check=False

@@ -149,7 +149,7 @@ class _Places:
         )
         return [
             server,
-            *hooks(self.claude / "settings.json", ["hooks"], like_claude(launch, "claude", events)),
+            *hooks(self.claude / "settings.json", like_claude(launch, "claude", events)),
         ]
 
     def permissions_of_claude(self, tools: Iterable[str]) -> InstallPart:
@@ -163,7 +163,7 @@ class _Places:
         server = ServerEntry(self.codex / "config.toml", ("mcp_servers", NAME), _command(launch.server()))
         return [
             server,
-            *hooks(self.codex / "hooks.json", ["hooks"], like_claude(launch, "codex", events)),
+            *hooks(self.codex / "hooks.json", like_claude(launch, "codex", events)),
         ]
 
     def of_cursor(self, launch: Launch, events: Collection[Name]) -> list[InstallPart]:
@@ -186,8 +186,8 @@ class _Places:
         file = self.cursor / "hooks.json"
         return [
             ServerEntry(self.cursor / "mcp.json", ("mcpServers", NAME), _command(launch.server())),
-            *hooks(file, ["hooks"], entries),
-            *([JsonMember(file, ("version",), 1)] if entries else []),
+            *hooks(file, entries),
+            *([JsonMember(file, "version", 1)] if entries else []),
         ]
 
     def of_vscode(self, launch: Launch, events: Collection[Name]) -> list[InstallPart]:
@@ -203,7 +203,7 @@ class _Places:
             ]
             for event in hooked
         }
-        return [server, *hooks(file, ["hooks"], entries)]
+        return [server, *hooks(file, entries)]
 
     def of_opencode(self, launch: Launch, events: Collection[Name]) -> list[InstallPart]:
         file = self.opencode / "opencode.jsonc"
@@ -230,7 +230,7 @@ class _Places:
         ordered = {name: entries[name] for name in sorted(entries)}
         return [
             ServerEntry(file, ("mcpServers", NAME), _command(launch.core())),
-            *hooks(file, ["hooks"], ordered),
+            *hooks(file, ordered),
         ]
 
 

@@ -69,7 +69,7 @@ def taken_out(parts: Iterable[InstallPart]) -> list[FileChange]:
 
 def keep_backup(change: FileChange, parts: Iterable[InstallPart]) -> bool:
     """Keep the file as it is before the first entry; false where it has an entry already, or is new."""
-    here = [part for part in parts if _real(part.path) == change.path]
+    here = [part for part in parts if part.path.resolve() == change.path]
     if (
         change.before is None
         or _through([part.taken for part in here], change.before, change.path) != change.before
@@ -107,14 +107,10 @@ def _mode(path: Path) -> int:
 def _files(parts: Iterable[InstallPart]) -> Iterator[tuple[Path, str | None, list[InstallPart]]]:
     grouped: dict[Path, list[InstallPart]] = {}
     for part in parts:
-        grouped.setdefault(_real(part.path), []).append(part)
+        real = part.path.resolve()  # people keep such files elsewhere and link to them
+        grouped.setdefault(real, []).append(part)
     for path, here in grouped.items():
         yield path, _read(path) if path.exists() else None, here
-
-
-def _real(path: Path) -> Path:
-    """Follow a link: people keep such files elsewhere and link to them."""
-    return path.resolve()
 
 
 def _read(path: Path) -> str:

@@ -57,7 +57,9 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
                 value = {missing: value}
             return _inserted(text, node, f"{_dump(name)}: ", value, depth + 1)
         node = node.members[name][1]
-    return text if node.value == value else _replaced(text, node, value, len(path))
+    if node.value == value:
+        return text
+    return text[: node.start] + _written(value, text, len(path)) + text[node.end :]
 
 
 def append(text: str, path: Sequence[str], value: Any) -> str:
@@ -107,10 +109,6 @@ def _inserted(text: str, holder: Node, name: str, value: Any, depth: int) -> str
     comment = _NOTE.match(tail) if lines else None  # a comment on the line of the value before stays there
     note = comment[0] if comment else ""
     return f"{text[:last]}{head}{note}{before}{new}{tail[len(note) :]}{text[holder.end - 1 :]}"
-
-
-def _replaced(text: str, node: Node, value: Any, depth: int) -> str:
-    return text[: node.start] + _written(value, text, depth) + text[node.end :]
 
 
 def _without(text: str, holder: Node, children: list[tuple[int, int]], number: int) -> str:

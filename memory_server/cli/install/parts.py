@@ -76,10 +76,9 @@ class ServerEntry:
 
 @dataclass(frozen=True, slots=True)
 class JsonHook:
-    """Items of the list of an event. `where` leads to the lists, each value has the command somewhere in it."""
+    """Items of the list of an event; each value has the command somewhere in it."""
 
     path: Path
-    where: tuple[str, ...]
     event: str
     values: Sequence[Mapping[str, Any]]
 
@@ -88,16 +87,20 @@ class JsonHook:
             return text
         text = self.taken(text)
         for value in self.values:
-            text = jsonc.append(text, (*self.where, self.event), value)
+            text = jsonc.append(text, self._list, value)
         return text
 
     def taken(self, text: str) -> str:
         for number, _ in reversed(self._ours(text)):
-            text = jsonc.remove(text, (*self.where, self.event), number)
+            text = jsonc.remove(text, self._list, number)
         return text
 
+    @property
+    def _list(self) -> tuple[str, str]:
+        return "hooks", self.event
+
     def _ours(self, text: str) -> list[tuple[int, Any]]:
-        items = jsonc.get(text, (*self.where, self.event))
+        items = jsonc.get(text, self._list)
         return [
             (number, item) for number, item in enumerate(items or []) if any(map(is_ours, _commands(item)))
         ]
@@ -108,15 +111,15 @@ class JsonMember:
     """A member that the file must have beside the entries; it stays when they are taken out, unless it is alone."""
 
     path: Path
-    where: tuple[str, ...]
+    name: str
     value: Any
 
     def put(self, text: str) -> str:
-        return jsonc.put(text, self.where, self.value) if jsonc.get(text, self.where) is None else text
+        return jsonc.put(text, [self.name], self.value) if jsonc.get(text, [self.name]) is None else text
 
     def taken(self, text: str) -> str:
-        alone = jsonc.parse(text) == {self.where[0]: self.value}
-        return jsonc.remove(text, self.where) if alone else text
+        alone = jsonc.parse(text) == {self.name: self.value}
+        return jsonc.remove(text, [self.name]) if alone else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +189,6 @@ def _words(server: Any) -> list[str]:
     return words if is_our_server(words) else []
 
 
-def hooks(
-    path: Path, where: Sequence[str], entries: Mapping[str, Sequence[Mapping[str, Any]]]
-) -> list[JsonHook]:
+def hooks(path: Path, entries: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[JsonHook]:
     """The hooks of a file, by the client's names of the events."""
-    return [JsonHook(path, tuple(where), event, values) for event, values in entries.items()]
+    return [JsonHook(path, event, values) for event, values in entries.items()]
