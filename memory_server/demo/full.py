@@ -110,9 +110,7 @@ async def ask(server: Client, questions: list[JSON]) -> None:
     began = time.perf_counter()
     for question in questions:
         project = {"project": question["project"]} if question.get("project") else {}
-        answer = await call(
-            server, "memory_search", query=question["ask"], limit=FIRST, explain=True, **project
-        )
+        answer = await search(server, question["ask"], FIRST, **project)
         show_answers(question["ask"] + "".join(f" [{name}]" for name in project.values()), answer, shown=1)
         contents = [hit["content"] for hit in answer["results"]]
         expect = question.get("expect", [])
@@ -154,8 +152,7 @@ async def open_the_file(server: Client, db: Path) -> None:
     say()
     say(await embedded(server))
     for question in ("Where is the spare key?", "备用钥匙放在哪里？"):
-        answer = await call(server, "memory_search", query=question, limit=FIRST, explain=True)
-        show_answers(question, answer, shown=1)
+        show_answers(question, await search(server, question, FIRST), shown=1)
     sqlite3(db, "PRAGMA integrity_check")
 
 
@@ -182,16 +179,12 @@ async def connect(server: Client) -> None:
         ids[kind] = (await call(server, "memory_store", content=content, type=kind))["id"]
     await embedded(server)
     question = "With what PIN code is the door of the workshop opened?"
-    show_answers(
-        f"Before: {question}", await call(server, "memory_search", query=question, limit=2, explain=True)
-    )
+    show_answers(f"Before: {question}", await search(server, question, 2))
     say()
     for source, relation, target in EDGES:
         edge = {"sourceId": ids[source], "relation": relation, "targetId": ids[target]}
         await say_call(server, "graph_connect", **edge)
-    show_answers(
-        f"After: {question}", await call(server, "memory_search", query=question, limit=2, explain=True)
-    )
+    show_answers(f"After: {question}", await search(server, question, 2))
     say()
     explored = await say_call(server, "graph_explore", memoryId=ids["learning"])
     contents = {node["id"]: node["content"] for node in explored["nodes"]}
@@ -297,9 +290,7 @@ async def hand_over(db: Path, settings: Settings) -> None:
         say("Cursor asks one question of everything: the answer lies in memories, facts and a turn.")
         question = "What rate does the bank allow, how large is a batch of refunds, and which queue did we decide on?"
         await embedded(cursor)
-        answer = await say_whole_call(cursor, "recall", query=question, max_tokens=500)
-        for line in answer["answer"].splitlines():
-            paragraph(line, "   ", "     ")
+        await recall(cursor, question, 500)
         say()
         finding = "The bank's sandbox sleeps from 22:00 to 06:00 UTC."
         await say_call(cursor, "write_memory", key="shared.bank.sandbox", value=finding, scope="shared")
@@ -325,15 +316,20 @@ async def edit_a_file(db: Path, settings: Settings) -> None:
         config.write_text("DEBUG = False\nLEDGER_PORT = 6000\n")
         say("Somebody edits config.py: LEDGER_PORT = 6000.")
         question = "Which port does the database of the ledger listen on?"
-        for line in (await say_whole_call(claude, "recall", query=question, max_tokens=200))[
-            "answer"
-        ].splitlines():
-            paragraph(line, "   ", "     ")
+        await recall(claude, question, 200)
         await say_call(claude, "memory_store", content=note.replace("5433", "6000"), supersedes=stored["id"])
-        for line in (await say_whole_call(claude, "recall", query=question, max_tokens=200))[
-            "answer"
-        ].splitlines():
-            paragraph(line, "   ", "     ")
+        await recall(claude, question, 200)
+
+
+async def search(server: Client, question: str, limit: int, **project: str) -> JSON:
+    return await call(server, "memory_search", query=question, limit=limit, explain=True, **project)
+
+
+async def recall(server: Client, question: str, max_tokens: int) -> None:
+    """Ask everything that is stored, and print the answer."""
+    answer = await say_whole_call(server, "recall", query=question, max_tokens=max_tokens)
+    for line in answer["answer"].splitlines():
+        paragraph(line, "   ", "     ")
 
 
 def show_answers(question: str, answer: JSON, shown: int = FIRST) -> None:

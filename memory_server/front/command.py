@@ -92,7 +92,7 @@ def _reached(engine: finding.WantedEngine, name: str) -> socket.socket | None:
     """
     if name not in READING | GLANCES:
         return finding.reach(engine)
-    link = finding.running_for(engine) if engine.is_plain else finding.running(engine)
+    link = next(finding.all_running(engine), None) if engine.is_plain else finding.running(engine)
     if link is None and name in READING and engine.has_memory:
         return finding.reach(engine)
     return link

@@ -177,11 +177,6 @@ def running(engine: WantedEngine) -> socket.socket | None:
     return None
 
 
-def running_for(engine: WantedEngine) -> socket.socket | None:
-    """Connect to the engine if it runs, else to another of the same database and program."""
-    return next(all_running(engine), None)
-
-
 def all_running(engine: WantedEngine) -> Iterator[socket.socket]:
     """Connect to the engine if it runs, then to each other one of the same database and program: a client may start its
     hooks and its server in different surroundings."""
@@ -284,15 +279,15 @@ def _start(engine: WantedEngine, folder: Path, ends: float) -> bool:
     """Start the engine, and wait until it listens or has ended. False: its time is over."""
     log = os.open(folder / f"{engine.name}.log", os.O_WRONLY | os.O_APPEND | os.O_TRUNC | ANEW, 0o600)
     null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-    starting, held = os.pipe()
+    listens, says_so = os.pipe()
     command = [sys.executable, "-P", "-m", "memory_server", "engine", "run"]
     arguments = ["/bin/sh", "-c", DETACHED, "sh", *command, str(folder / engine.name), engine.identity]
-    streams = [(os.POSIX_SPAWN_DUP2, file, number) for number, file in enumerate((null, held, log))]
-    with io.FileIO(starting, "rb") as output:  # which the engine closes when it listens
+    streams = [(os.POSIX_SPAWN_DUP2, file, number) for number, file in enumerate((null, says_so, log))]
+    with io.FileIO(listens, "rb") as output:  # which the engine closes when it listens
         try:
             shell = os.posix_spawn(arguments[0], arguments, engine.environment, file_actions=streams)
         finally:
-            for file in (null, held, log):
+            for file in (null, says_so, log):
                 os.close(file)
         with suppress(ChildProcessError):  # a client may have it that children vanish
             os.waitpid(shell, 0)

@@ -8,6 +8,7 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.mending import seems_failed
 from memory_server.hook import framing
 from memory_server.hook.event import Event, Name
+from memory_server.language.frame import framed
 from memory_server.language.sentences import shortened
 from memory_server.language.tokens import estimate
 from memory_server.services.injections import InjectionService
@@ -46,7 +47,7 @@ def around(
         return ""
     if not read_only:
         InjectionService(acts.database).record_reminder(reminder, event.name, caller)
-    return framing.act(reminder.text)
+    return framed(framing.ACT, reminder.text)
 
 
 def under_way(event: Event, caller: Caller, acts: "ActService", mending: "MendingService") -> str:
@@ -60,7 +61,7 @@ def under_way(event: Event, caller: Caller, acts: "ActService", mending: "Mendin
         act = Act(Kind.READS, "", paths=tuple(files))
         room = LEFT - framing.OF_AN_ACT - round(sum(map(estimate, lines)))
         lines += filter(None, [acts.remind(act, room, replace(caller, session=None), NOTES).text])
-    return framing.under_way("\n".join(lines)) if lines else ""
+    return framed(framing.UNDER_WAY, "\n".join(lines)) if lines else ""
 
 
 def _seems_failed(event: Event, act: Act, client: str | None) -> bool:

@@ -10,6 +10,7 @@ from memory_server.hook import framing
 from memory_server.hook.event import Event, Name
 from memory_server.hook.settings import HookSettings
 from memory_server.language import sentences
+from memory_server.language.frame import escaped, framed
 from memory_server.services.correcting import CorrectingService, Correction
 from memory_server.services.injections import InjectionService
 from memory_server.services.suggesting import SuggestingService
@@ -34,14 +35,14 @@ def prompt(event: Event, settings: HookSettings, database: Database, caller: Cal
     reminder = remind(event.prompt, room, caller) if event.prompt.strip() else Reminder()
     if records:
         InjectionService(database).record_reminder(reminder, Name.PROMPT, caller)
-    texts = [framing.reminder(reminder.text)] if reminder.text else []
+    texts = [framed(framing.REMINDER, reminder.text)] if reminder.text else []
     if records and (correction := CorrectingService(database).corrected(event.prompt, caller)):
         texts.append(_corrected(correction))
     if records and (offer := _offered(event.prompt, database)):
         texts.append(offer)
     if missing:
         line = sentences.shortened(missing, SUGGESTED - 20)
-        texts.append(f'Not stored yet: "{framing.escaped(line)}". Call memory_store if it should last.')
+        texts.append(f'Not stored yet: "{escaped(line)}". Call memory_store if it should last.')
     return "\n".join(texts)
 
 
@@ -54,13 +55,13 @@ def _offered(text: str, database: Database) -> str:
     with database.read() as tx:
         if tx.rules.is_named(rule.name):
             return ""
-    command = framing.escaped(f"memory-server rules add {shlex.quote(rule.reason)}")
+    command = escaped(f"memory-server rules add {shlex.quote(rule.reason)}")
     return f"The user states a rule. Offer to hold it before acts: they confirm it by running `{command}`."
 
 
 def _corrected(correction: Correction) -> str:
-    value = framing.escaped(correction.value)
-    name = framing.escaped(correction.name)
+    value = escaped(correction.value)
+    name = escaped(correction.name)
     if correction.is_fact:
         return f"The user corrects the fact {name} ({value}). Call write_memory to change it."
     return f"The user corrects {name} ({value}). Call memory_update to change it."

@@ -6,6 +6,7 @@ from memory_server.domain.caller import Caller
 from memory_server.hook import framing
 from memory_server.hook.event import Event, Name
 from memory_server.hook.settings import HookSettings
+from memory_server.language.frame import framed
 from memory_server.language.tokens import estimate
 from memory_server.services.injections import InjectionService
 from memory_server.services.resume import ResumeService, Wording
@@ -60,7 +61,7 @@ def start(
     waiting = "" if is_subagent else TrustService(database).lately(caller)
     if not resumed.briefing.said and not waiting:
         return ""
-    text = framing.briefing(resumed.briefing.text + (WAITING.format(waiting) if waiting else ""))
+    text = framed(framing.BRIEFING, resumed.briefing.text + (WAITING.format(waiting) if waiting else ""))
     if not settings.read_only and event.session:
         emptied = event.source in EMPTIED
         injections.record_briefing(event.session, Name.START, resumed.briefing, estimate(text), emptied)

@@ -177,7 +177,7 @@ async def test_an_engine_of_another_version_is_left_to_its_own_windows(
         monkeypatch.setattr(finding, "__version__", "0.0.1")
         other = finding.wanted(flags, environment)
         assert finding.running(other) is None
-        assert finding.running_for(other) is None
+        assert next(finding.all_running(other), None) is None
 
 
 IMPATIENT = """
