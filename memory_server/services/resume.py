@@ -27,7 +27,14 @@ from memory_server.domain.briefing.items import (
     of_question,
 )
 from memory_server.domain.briefing.leading import Limits
-from memory_server.domain.briefing.session import LastSession, SessionEvent, last_session, of_session, title
+from memory_server.domain.briefing.session import (
+    LastSession,
+    SessionEvent,
+    last_session,
+    next_step,
+    of_session,
+    title,
+)
 from memory_server.domain.briefing.settled import still_open
 from memory_server.domain.caller import Caller
 from memory_server.domain.digest import is_telling
@@ -190,7 +197,8 @@ class ResumeService:
             learnt = _signed(tx, learnt)
             stored_ground = ground.of_briefing(tx, learnt, known_facts.facts, named_by_folder)
             now, skipped = tx.now, tuple(tx.skipped)
-        total = current + known_facts.more
+            waiting = tx.outside.count(name) if current and not learnt else 0
+        total = current - waiting + known_facts.more
         usual = _usual(known_facts.facts, learnt)
         reader = Reader(now, caller.author, caller.project.name, usual, stored_ground.remark)
         session = last_session(_guessed(events, updates))
@@ -330,9 +338,16 @@ def _of_no_project(tx: Tx, limit: int) -> list[Memory]:
 
 
 def _events(tx: Tx, project: str) -> tuple[list[SessionEvent], Disputes]:
-    """Return the newest turns and observations of the project, and what of the user each observation has replaced."""
+    """Return the newest turns and observations of the project, and what of the user each observation has replaced.
+
+    What the user has stated stands among the user's statements, unless it tells what comes next.
+    """
     turns = tx.turns.newest(project, EVENTS)
-    observations = tx.memories.newest_current(project, MemoryType.OBSERVATION, EVENTS)
+    observations = [
+        memory
+        for memory in tx.memories.newest_current(project, MemoryType.OBSERVATION, EVENTS)
+        if not trust.is_of_user(memory.origin) or next_step(memory.content)[1]
+    ]
     ids = [memory.id for memory in observations]
     disputes, overruled = tx.each([partial(tx.edges.contradicting, ids), partial(tx.edges.overruled, ids)])
     events = [

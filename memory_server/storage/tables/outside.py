@@ -59,6 +59,19 @@ class Outside:
         """Return the origin of each text that was stored since a moment, in a project or in none, and that waits."""
         return [origin for (origin,) in self.tx.rows(_LATELY, {"project": project, "since": since})]
 
+    def count(self, project: str) -> int:
+        """Count the current memories of a project ('' is none) that wait. Reads all memories of the project."""
+        return int(
+            self.tx.value(
+                f"""
+                SELECT count(*)
+                FROM memories
+                WHERE coalesce(project, '') = :project AND NOT replaced AND {_WAITS}
+                """,
+                {"project": project},
+            )
+        )
+
     def select(self) -> list[Waiting]:
         """Return all that waits, by its origin, the latest first."""
         return [
