@@ -36,7 +36,7 @@ def test_what_may_be_told_with_a_mark_must_have_one() -> None:
     for text, said in (
         ("CI runs on Jenkins.", ("old",)),
         ("CI runs on Jenkins (4 months ago).", ()),
-        ("CI runs on Jenkins (contradicted by #4).", ()),
+        ("CI runs on Jenkins (contradicted by m4).", ()),
         ("Jenkins (yesterday). It works (4 months ago).", ("old",)),
     ):
         assert briefings.score(told, json.dumps({"briefing": text})).said == said

@@ -163,12 +163,12 @@ def test_contradictions_are_marked_on_both_sides_until_one_is_superseded(
     github = remember(database, "The builds are on GitHub Actions")
     connect(database, github, Relation.CONTRADICTS, jenkins)
     assert lines(service) == [
-        f"Decided: The builds are on GitHub Actions (contradicted by #{jenkins}). "
-        f"CI runs on Jenkins (contradicted by #{github})."
+        f"Decided: The builds are on GitHub Actions (contradicted by m{jenkins}). "
+        f"CI runs on Jenkins (contradicted by m{github})."
     ]
     seen = remember(database, "Jenkins is off", MemoryType.OBSERVATION)
     connect(database, jenkins, Relation.CONTRADICTS, seen)
-    assert f"Last session: Jenkins is off (contradicted by #{jenkins})." in lines(service)
+    assert f"Last session: Jenkins is off (contradicted by m{jenkins})." in lines(service)
     connect(database, github, Relation.SUPERSEDES, jenkins)
     assert lines(service) == [
         "Last session: Jenkins is off.",

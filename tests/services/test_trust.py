@@ -148,7 +148,7 @@ def test_no_contradiction_from_outside_is_told(
     assert "release branch" in briefing()
     assert "contradicted" not in briefing()
     TrustService(database).confirm([Handle(Kind.MEMORY, other)], None, caller(trust.TYPED))
-    assert f"contradicted by #{other}" in briefing()
+    assert f"contradicted by m{other}" in briefing()
 
 
 def test_a_session_begins_with_one_line_about_what_waits_in_its_project_for_a_week(

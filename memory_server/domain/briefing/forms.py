@@ -96,7 +96,7 @@ CERTAIN = Guess()
 def disputed(contradicting: Sequence[MemoryId], guess: Guess = CERTAIN, remark: str = "") -> str:
     """The mark that names the memories contradicting a memory, what it may replace, and what has changed on its ground;
     '' where there are none."""
-    against = f"contradicted by {', '.join(f'#{id}' for id in contradicting)}" if contradicting else ""
+    against = f"contradicted by {', '.join(f'm{id}' for id in contradicting)}" if contradicting else ""
     return ", ".join(filter(None, [against, str(guess), remark]))
 
 

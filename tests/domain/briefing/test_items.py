@@ -181,8 +181,8 @@ def test_a_contradiction_is_marked_in_each_length() -> None:
         (MemoryId(41), MemoryId(7)),
         READER,
     )
-    assert all("contradicted by #41, #7)" in form for form in item.worded())
-    assert whole(item).endswith("(3 days ago, contradicted by #41, #7).")
+    assert all("contradicted by m41, m7)" in form for form in item.worded())
+    assert whole(item).endswith("(3 days ago, contradicted by m41, m7).")
 
 
 def test_what_belongs_to_no_project_is_of_all_projects_unless_the_reader_has_none() -> None:
