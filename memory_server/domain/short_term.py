@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from math import exp
 from typing import NewType
 
 from memory_server.domain.message import Message
@@ -148,11 +147,8 @@ class SaidFilter:
 
 @dataclass(frozen=True, slots=True)
 class CleanupRule:
-    (
-        """Selects what a cleanup removes: what was said longer ago than `age`, or is less relevant than
-    `floor` without a shared word; but never the best `kept` of a conversation."""
-        ""
-    )
+    """Selects what a cleanup removes: what was said longer ago than `age`, or is less relevant than `floor` without a
+    shared word; but never the best `kept` of a conversation."""
 
     age: timedelta = YEAR
     floor: float = FADED
@@ -185,20 +181,6 @@ class Recollection:
     relevance: float
 
 
-def penalty(age: timedelta) -> float:
-    """The relevance that a memory has lost by its age: 15 x (1 - e^(-age_ms x 2e-9)); 0 for a moment in the future.
-
-    `storage/relevance.py` computes the same in SQL; `tests/sqlite/test_rules.py` compares both.
-    """
-    age_ms = max(0.0, age / timedelta(milliseconds=1))
-    return MAX_PENALTY * (1 - exp(-age_ms * DECAY_PER_MS))
-
-
-def relevance(words: float, lost: float, score: float) -> float:
-    """The relevance of a memory, with the decimals in which it is compared."""
-    return round(words - lost + score, RELEVANCE_DECIMALS)
-
-
 def containing(query_keywords: Sequence[Keyword]) -> list[list[str]]:
     """The other keywords that contain each keyword: 王思琪 contains 王, `src/app` contains `app`, `v3.1` its
     second spelling `3.1`. Where one of these is shared as well, the keyword does not count, or long words would win.
@@ -216,24 +198,6 @@ def containing(query_keywords: Sequence[Keyword]) -> list[list[str]]:
 def _contains(word: str, part: str) -> bool:
     """In scripts with spaces between words, whole parts only: `start` does not contain `art`."""
     return part in word and (has_han(part) or part == word or part in SEAM.split(word))
-
-
-def faded(
-    memories: Sequence[ShortTermMemory],
-    now: datetime,
-    rule: CleanupRule = CleanupRule(),
-) -> set[ShortTermId]:
-    """The ids of the memories of a conversation that a cleanup removes."""
-
-    def worth(memory: ShortTermMemory) -> float:
-        return relevance(0.0, penalty(now - datetime.fromisoformat(memory.said_at)), memory.score)
-
-    best_first = sorted(memories, key=lambda memory: (worth(memory), memory.said_at, memory.id), reverse=True)
-    return {
-        memory.id
-        for memory in best_first[rule.kept :]
-        if now - datetime.fromisoformat(memory.said_at) > rule.age or worth(memory) < rule.floor
-    }
 
 
 def tf_idf(

@@ -36,9 +36,6 @@ PROGRAM = "memory-server"
 """In a command that prints what is stored: lines that are marked there are from outside."""
 
 _SHELLS = frozenset(["Bash", "bash", "shell", "exec_command"])
-_WAITERS = frozenset(["BashOutput", "TaskOutput"])
-"""Tools that return what a command has printed that was begun before."""
-
 _AGENTS = frozenset(["Task", "Agent"])
 """Tools that return what a subagent says: from outside, where one of its own tools fetched something."""
 

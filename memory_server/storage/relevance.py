@@ -1,4 +1,4 @@
-"""The SQL of the relevance of short-term memories: `domain/short_term.py` says the same in Python."""
+"""The SQL of the relevance of short-term memories; `domain/short_term.py` has its constants."""
 
 import json
 from typing import Any

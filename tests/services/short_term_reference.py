@@ -13,7 +13,7 @@ Chance = Callable[[], float]
 
 @dataclass
 class Remembered:
-    """One memory of one conversation; `said` may not lie in the future."""
+    """One memory of one conversation; where `said` lies in the future, nothing is lost yet."""
 
     id: int
     said: datetime
@@ -29,7 +29,7 @@ class Selected:
 
 
 def penalty(memory: Remembered, now: datetime) -> float:
-    age_ms = (now - memory.said) / timedelta(milliseconds=1)
+    age_ms = max(0.0, (now - memory.said) / timedelta(milliseconds=1))
     return 15 * (1 - math.exp(-age_ms * 2e-9))
 
 
@@ -127,12 +127,18 @@ def draw(
     return pool[-1] if pool else None
 
 
-def cleaned(memories: list[Remembered], now: datetime, always_kept: int = 512) -> list[Remembered]:
+def cleaned(
+    memories: list[Remembered],
+    now: datetime,
+    always_kept: int = 512,
+    age: timedelta = timedelta(days=365),
+    floor: float = -5,
+) -> list[Remembered]:
     """Those that stay."""
     best = sorted(memories, key=lambda memory: (round(relevance(memory, {}, now), 6), memory.said, memory.id))
     best.reverse()
     return best[:always_kept] + [
         memory
         for memory in best[always_kept:]
-        if now - memory.said <= timedelta(days=365) and relevance(memory, {}, now) >= -5
+        if now - memory.said <= age and round(relevance(memory, {}, now), 6) >= floor
     ]

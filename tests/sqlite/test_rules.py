@@ -7,14 +7,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory_server.domain import short_term as domain
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import FactDraft, Scope, home
 from memory_server.domain.moment import timestamp
 from memory_server.domain.project import default_conversation
-from memory_server.domain.short_term import Asking, CleanupRule, Keyword, ShortTermId, ShortTermMemory
+from memory_server.domain.short_term import Asking, CleanupRule, Keyword
 from memory_server.sqlite.database import Database
 from tests.conftest import Clock, undone
+from tests.services import short_term_reference as reference
 
 AGES = st.timedeltas(timedelta(minutes=-5), timedelta(days=900))
 # Names of projects have no control characters: 31 ends the name of a person before that of a conversation.
@@ -31,7 +31,7 @@ SCORES = st.floats(0, 100).map(lambda score: round(score, 1))
     weights=st.lists(st.floats(0.8, 50), min_size=1, max_size=5),
     share=st.none() | st.floats(0, 2),
 )
-def test_the_relevance_of_a_short_term_memory_is_that_of_the_domain(
+def test_the_relevance_of_a_short_term_memory_is_that_of_the_formulas(
     rules: tuple[Database, Clock], age: timedelta, score: float, weights: list[float], share: float | None
 ) -> None:
     database, clock = rules
@@ -42,15 +42,15 @@ def test_the_relevance_of_a_short_term_memory_is_that_of_the_domain(
         id = tx.short_term.insert(place, "user: x", said_at, words, Caller())
         tx.execute("UPDATE short_term_memories SET score = ? WHERE id = ?", (score, id))
         (found,) = tx.short_term.recollect(Asking(words, share), [id])
-    lost = domain.penalty(clock() - datetime.fromisoformat(said_at))
-    assert found.penalty == pytest.approx(lost, abs=1e-5)
-    counted = score if share is None else min(score, share * 2 * sum(weights))
-    assert found.score == pytest.approx(counted, abs=1e-5)
-    assert found.relevance == pytest.approx(domain.relevance(2 * sum(weights), lost, counted), abs=1e-5)
+    asked = {word.word: word.weight for word in words}
+    memory = reference.Remembered(id, datetime.fromisoformat(said_at), asked, score)
+    assert found.penalty == pytest.approx(reference.penalty(memory, clock()), abs=1e-5)
+    assert found.score == pytest.approx(reference.score(memory, asked, share), abs=1e-5)
+    assert found.relevance == pytest.approx(reference.relevance(memory, asked, clock(), share), abs=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_a_cleanup_removes_what_the_domain_says(rules: tuple[Database, Clock], seed: int) -> None:
+def test_a_cleanup_removes_what_the_formulas_say(rules: tuple[Database, Clock], seed: int) -> None:
     chance = random.Random(seed)
     rule = CleanupRule()
     if seed % 2:
@@ -66,17 +66,17 @@ def test_a_cleanup_removes_what_the_domain_says(rules: tuple[Database, Clock], s
     database, clock = rules
     with undone(database) as tx:
         place = tx.conversations.find_or_insert("c")
-        there = []
+        memories = []
         for age, score in rows:
             said_at = timestamp(clock() - age)
             id = tx.short_term.insert(place, "user: x", said_at, [], Caller())
             tx.execute("UPDATE short_term_memories SET score = ? WHERE id = ?", (score, id))
-            there.append(ShortTermMemory(id, "user: x", score, said_at))
-        gone = domain.faded(there, clock(), rule)
+            memories.append(reference.Remembered(id, datetime.fromisoformat(said_at), {}, score))
+        stay = reference.cleaned(memories, clock(), rule.kept, rule.age, rule.floor)
         removed, kept = tx.short_term.clean_up(place, rule, tx.now)
-        left = {ShortTermId(id) for (id,) in tx.rows("SELECT id FROM short_term_memories")}
-    assert (removed, kept) == (len(gone), len(there) - len(gone))
-    assert left == {each.id for each in there} - gone
+        left = {id for (id,) in tx.rows("SELECT id FROM short_term_memories")}
+    assert (removed, kept) == (len(memories) - len(stay), len(stay))
+    assert left == {memory.id for memory in stay}
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
