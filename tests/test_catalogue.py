@@ -14,7 +14,7 @@ from memory_server.cli.hints import WORDS
 from memory_server.cli.program import VERBS, Verb, program
 from memory_server.cli.terminal import TerminalClient
 from memory_server.domain import secret_formats
-from memory_server.domain.briefing.choice import TITLES
+from memory_server.domain.briefing.text import TITLES
 from memory_server.domain.change import ChangeAction, Kind
 from memory_server.domain.edge import Relation
 from memory_server.domain.effect import Effect

@@ -59,7 +59,7 @@ def start(
         framing.room(OF_A_SUBAGENT if is_subagent else LONGEST - OF_WAITING), frozenset(), WORDING, caller
     )
     waiting = "" if is_subagent else TrustService(database).lately(caller)
-    if not resumed.briefing.said and not waiting:
+    if not resumed.briefing.shown and not waiting:
         return ""
     text = framed(framing.BRIEFING, resumed.briefing.text + (WAITING.format(waiting) if waiting else ""))
     if not settings.read_only and event.session:

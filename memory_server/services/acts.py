@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from memory_server.domain import commands, fact_text, parts, recall, trust
 from memory_server.domain.act import Act
-from memory_server.domain.briefing.choice import Heading
+from memory_server.domain.briefing.headings import Heading
 from memory_server.domain.briefing.items import heading_of
 from memory_server.domain.caller import Caller
 from memory_server.domain.commands import Form

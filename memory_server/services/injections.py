@@ -61,7 +61,7 @@ class InjectionService:
 
 
 def _of(event: str, briefing: Briefing) -> Iterator[Injection]:
-    for item in briefing.whole:
+    for item in (entry.item for entry in briefing.shown if entry.whole):
         if item.memory is not None:
             yield Injection(event, Injected.MEMORY, item.memory, 0)
         elif item.fact is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from memory_server.domain import fact_text
-from memory_server.domain.briefing.choice import Heading
+from memory_server.domain.briefing.headings import Heading
 from memory_server.domain.briefing.items import heading_of
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Embedded

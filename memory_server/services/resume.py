@@ -8,9 +8,10 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from memory_server.domain import trust
-from memory_server.domain.briefing.choice import HEADROOM, Briefing, Frame, Heading, Item, brief
+from memory_server.domain.briefing.choice import HEADROOM, Briefing, brief
 from memory_server.domain.briefing.context import Context, Part, context_of
 from memory_server.domain.briefing.forms import CERTAIN, Guess, Reader, usual_author
+from memory_server.domain.briefing.headings import Heading, Item
 from memory_server.domain.briefing.items import (
     CATALOGUE,
     HIGH,
@@ -36,6 +37,7 @@ from memory_server.domain.briefing.session import (
     title,
 )
 from memory_server.domain.briefing.settled import still_open
+from memory_server.domain.briefing.text import Frame
 from memory_server.domain.caller import Caller
 from memory_server.domain.digest import is_telling
 from memory_server.domain.fact import Fact, homes, narrowest
@@ -222,8 +224,8 @@ class ResumeService:
         room = HEADROOM * max_tokens - overhead
         briefing = brief(items, frame, room / 2 if include else room)
         if self.prompts:
-            self.prompts.mark([prompt for prompt, item in due if item in briefing.said], caller)
-        context = context_of(briefing.said, include, room - briefing.cost) if include else None
+            self.prompts.mark([prompt for prompt, item in due if item in briefing.items], caller)
+        context = context_of(briefing.items, include, room - briefing.cost) if include else None
         tokens = overhead + briefing.cost + (context.cost if context else 0)
         return Resumed(briefing, round(tokens), now, context, skipped, note)
 

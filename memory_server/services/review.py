@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from memory_server.domain import review as domain
-from memory_server.domain.briefing.choice import Heading
+from memory_server.domain.briefing.headings import Heading
 from memory_server.domain.briefing.items import UNTOUCHED, heading_of
 from memory_server.domain.briefing.settled import still_open
 from memory_server.domain.caller import Caller

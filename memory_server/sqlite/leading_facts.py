@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from memory_server.domain.briefing.choice import Heading
+from memory_server.domain.briefing.headings import Heading
 from memory_server.domain.briefing.items import heading_of
 from memory_server.domain.briefing.leading import (
     IN_ORDER,

@@ -393,7 +393,7 @@ def test_old_blockers_come_before_any_number_of_new_facts(
     assert said[:2] == ["Blocked: no key (30 days ago).", "Current task: Fix the login (30 days ago)."]
     briefing = resumed(service).briefing
     assert said[-1] == f"+{briefing.left_out:d} more: `list_memories`, `memory_search`"
-    assert briefing.left_out + len(briefing.said) == 2002
+    assert briefing.left_out + len(briefing.items) == 2002
 
 
 TASK = (
@@ -516,7 +516,7 @@ def test_thousands_of_facts_keep_the_limit(service: ResumeService, database: Dat
     for limit, wanted in product((60, 500, 8000), ((), tuple(Part))):
         answer = service.resume(limit, frozenset(wanted), WORDING, LATER)
         assert limit * (0.4 if wanted else 0.7) < answer.token_count <= limit, (limit, wanted)
-        assert len(answer.briefing.said) + answer.briefing.left_out == 1000, (limit, wanted)
+        assert len(answer.briefing.items) + answer.briefing.left_out == 1000, (limit, wanted)
 
 
 def test_a_fact_that_never_had_another_value_has_not_changed(database: Database, clock: Clock) -> None:

@@ -5,7 +5,7 @@ from datetime import timedelta
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from memory_server.domain.briefing.choice import Heading
+from memory_server.domain.briefing.headings import Heading
 from memory_server.domain.briefing.items import heading_of, is_overview, is_progress
 from memory_server.domain.briefing.leading import TASK, Limits, leading, task_home
 from memory_server.domain.embedding import Embedded

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from memory_server.domain.briefing.choice import Heading, Item
+from memory_server.domain.briefing.headings import Heading, Item
 from memory_server.language.tokens import weigh
 
 

@@ -6,9 +6,9 @@ from functools import lru_cache, partial
 from typing import Any
 
 from memory_server.domain import trust
-from memory_server.domain.briefing.choice import TIMELESS, Heading, Item
 from memory_server.domain.briefing.clauses import is_next, parts, words
 from memory_server.domain.briefing.forms import CERTAIN, TASK, WHOLE, Guess, Reader, disputed, forms, marked
+from memory_server.domain.briefing.headings import TIMELESS, Heading, Item
 from memory_server.domain.briefing.settled import still_open
 from memory_server.domain.fact import Fact, Scope
 from memory_server.domain.memory import Memory, MemoryId, MemoryType

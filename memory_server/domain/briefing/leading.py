@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from memory_server.domain.briefing.choice import Heading
+from memory_server.domain.briefing.headings import Heading
 from memory_server.domain.briefing.items import heading_of, is_overview, is_progress
 from memory_server.domain.fact import Headline, Home, Scope
 

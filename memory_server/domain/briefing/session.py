@@ -4,8 +4,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memory_server.domain.briefing.choice import TITLES, Heading, Item
 from memory_server.domain.briefing.forms import CERTAIN, Guess, Reader, disputed, forms, marked
+from memory_server.domain.briefing.headings import Heading, Item
+from memory_server.domain.briefing.text import TITLES
 from memory_server.domain.memory import MemoryId
 from memory_server.domain.scoring import age_in_days
 from memory_server.language import sentences

@@ -4,7 +4,7 @@ from itertools import groupby
 
 from starlette.responses import Response
 
-from memory_server.domain.briefing.choice import TITLES
+from memory_server.domain.briefing.text import TITLES
 from memory_server.services.resume import Wording
 from memory_server.web.view import Desk, Visit
 
@@ -22,10 +22,10 @@ def show(desk: Desk, visit: Visit) -> Response:
     services, most = desk.services, visit.number("tokens", 500, LENGTHS[0], LENGTHS[-1])
     most = min(LENGTHS, key=lambda length: abs(length - most))
     resumed = services.resume.resume(most, frozenset(), WORDING, visit.within())
-    items = list(zip(resumed.briefing.said, resumed.briefing.told, strict=True))
-    items.sort(key=lambda item: item[0].heading)
+    shown = sorted(resumed.briefing.shown, key=lambda entry: entry.item.heading)
     headings = [
-        (TITLES[heading], list(group)) for heading, group in groupby(items, key=lambda item: item[0].heading)
+        (TITLES[heading], list(group))
+        for heading, group in groupby(shown, key=lambda entry: entry.item.heading)
     ]
     return desk.render(
         visit, "now", headings=headings, most=most, lengths=LENGTHS, tokens=resumed.token_count, note=resumed.note,

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memory_server.domain.briefing.choice import Briefing, Frame, Heading, Item, brief
+from memory_server.domain.briefing.choice import Briefing, brief
 from memory_server.domain.briefing.forms import Reader
+from memory_server.domain.briefing.headings import Heading, Item
 from memory_server.domain.briefing.items import of_fact
+from memory_server.domain.briefing.text import Frame
 from memory_server.domain.fact import Fact, Home, Scope
 from memory_server.domain.memory import MemoryId
 from memory_server.domain.moment import timestamp
@@ -147,7 +149,7 @@ def test_what_closes_a_heading_is_said_last_and_first_of_all() -> None:
 def test_what_is_left_out_is_counted() -> None:
     items = of_facts([(f"k{n}", "some words that cost tokens") for n in range(40)])
     briefing = briefed(items, 260, more=1000)
-    assert briefing.left_out == 1040 - len(briefing.said)
+    assert briefing.left_out == 1040 - len(briefing.items)
     assert briefing.text.endswith(f"+{briefing.left_out} more: `list_memories`, `memory_search`")
     assert briefed(items, 100).text.split("\n")[-1].startswith("+")
 
@@ -199,9 +201,9 @@ def test_a_briefing_keeps_its_limit_and_is_the_same_each_time(
     items = of_facts(values)
     briefing = briefed(items, room, more, project)
     assert briefing.cost == weigh_json(briefing.text) <= room
-    assert all(any(form in briefing.text for form in item.worded()) for item in briefing.said)
+    assert all(any(form in briefing.text for form in item.worded()) for item in briefing.items)
     total = sum(item.counted for item in items)
-    assert briefing.left_out == total + more - sum(item.counted for item in briefing.said)
+    assert briefing.left_out == total + more - sum(item.counted for item in briefing.items)
     assert briefing == briefed(items, room, more, project)
 
 

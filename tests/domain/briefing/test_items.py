@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from memory_server.domain.briefing.choice import Heading, Item
 from memory_server.domain.briefing.forms import Reader, ago, usual_author
+from memory_server.domain.briefing.headings import Heading, Item
 from memory_server.domain.briefing.items import heading_of, is_progress, of_fact, of_memory, of_older
 from memory_server.domain.fact import Fact, Home, Scope
 from memory_server.domain.memory import Memory, MemoryId, MemoryType
