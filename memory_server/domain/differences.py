@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from memory_server.domain.consolidation import Text, prepare
+from memory_server.domain.consolidation import Text
 from memory_server.domain.updates import SAME_THING, Aligned, aligned
 from memory_server.domain.wording import TextWording, kept, rarest
 from memory_server.language.text import has_han
@@ -27,7 +27,7 @@ def part(old: Text, new: Text) -> str:
     Empty where it may replace the whole: what only explains a clause goes with it.
     """
     clauses = [
-        prepare(clause.strip(" .;。"), old.segment) for clause in _CLAUSE.split(old.content) if clause.strip()
+        Text(clause.strip(" .;。"), old.segment) for clause in _CLAUSE.split(old.content) if clause.strip()
     ]
     spoken = [clause for clause in clauses if _is_spoken_of(clause.wording, new.wording)]
     untouched = [

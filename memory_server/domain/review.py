@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from memory_server.domain.consolidation import Likeness, Text, compare, prepare
+from memory_server.domain.consolidation import Likeness, Text, compare
 from memory_server.domain.memory import Memory
 from memory_server.errors import Problem
 from memory_server.language.text import Segment
@@ -49,7 +49,7 @@ def duplicates(memories: Sequence[Memory], segment: Segment) -> Iterator[tuple[M
     """
     by_numbers: defaultdict[tuple[str, ...], list[tuple[Memory, Text]]] = defaultdict(list)
     for memory in sorted(memories, key=lambda memory: (-memory.importance, -memory.access_count, memory.id)):
-        text = prepare(memory.content, segment)
+        text = Text(memory.content, segment)
         alike = by_numbers[tuple(text.digits)]
         same = next(
             (peer for peer, peer_text in alike if compare(text, peer_text) is Likeness.RESTATEMENT), None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from memory_server.domain import differences, updates
-from memory_server.domain.consolidation import Likeness, Text, compare, jaccard, prepare
+from memory_server.domain.consolidation import Likeness, Text, compare, jaccard
 from memory_server.domain.embedding import Space, Vector
 from memory_server.domain.memory import Memory, MemoryId, MemoryType, Passage, Similar
 from memory_server.domain.updates import Aligned, TextPair
@@ -185,7 +185,7 @@ def _replaced(named: Sequence[_Candidate], all: Sequence[_Candidate]) -> _Candid
         lead = candidate.alike - max(similarities, default=0.0)
         old, new, aligned = candidate.peer.text.wording, candidate.draft.wording, candidate.aligned
         if candidate.part:
-            old = prepare(candidate.part, candidate.draft.segment).wording
+            old = Text(candidate.part, candidate.draft.segment).wording
             aligned = updates.aligned(old, new)
         pair = TextPair(
             old, new, candidate.peer.cosine, lead, aligned, candidate.peer.vectors, candidate.across

@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from threading import Lock
 
-from memory_server.domain.consolidation import Text, prepare
+from memory_server.domain.consolidation import Text
 from memory_server.nlp import Segmenter
 
 CHARACTERS = 300_000
@@ -23,7 +23,7 @@ class PreparedTexts:
         with self._lock:
             text = self._kept.pop(content, None)
             if text is None:
-                text = prepare(content, self._segmenter.segment)
+                text = Text(content, self._segmenter.segment)
                 self._characters += len(content)
             self._kept[content] = text
             while self._characters > CHARACTERS:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from memory_server.domain.consolidation import THRESHOLD, Likeness, compare, jaccard, may_be_close, prepare
+from memory_server.domain.consolidation import THRESHOLD, Likeness, Text, compare, jaccard, may_be_close
 from memory_server.nlp.jieba import JiebaSegmenter
 
 Compare = Callable[[str, str], Likeness]
@@ -90,7 +90,7 @@ def likeness(tmp_path_factory: pytest.TempPathFactory) -> Compare:
     segmenter.load()
 
     def likeness(left: str, right: str) -> Likeness:
-        draft, other = prepare(left, segmenter.segment), prepare(right, segmenter.segment)
+        draft, other = Text(left, segmenter.segment), Text(right, segmenter.segment)
         found = compare(draft, other)
         assert found is Likeness.DIFFERENT or may_be_close(draft, right)
         return found
@@ -234,7 +234,7 @@ def test_what_cannot_be_close_is_different(likeness: Compare, one: str, other: s
 
 
 def test_most_texts_are_told_apart_without_reading_their_words(segmenter: JiebaSegmenter) -> None:
-    draft = prepare("The staging proxy restarts every night at two", segmenter.segment)
+    draft = Text("The staging proxy restarts every night at two", segmenter.segment)
     assert may_be_close(draft, "Every night at two the proxy of staging restarts")
     assert not may_be_close(draft, "Cats sleep in boxes")
 

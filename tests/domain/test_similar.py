@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_server.domain.consolidation import prepare
+from memory_server.domain.consolidation import Text
 from memory_server.domain.memory import Memory, MemoryId, MemoryType
 from memory_server.domain.similar import Compared, Peer, compared
 from memory_server.nlp.jieba import JiebaSegmenter
@@ -13,8 +13,8 @@ RYE = "Rye loaf costs 4.20, a spelt loaf 4.80"
 
 def _compared(segmenter: JiebaSegmenter, old: str, new: str) -> Compared:
     memory = Memory(MemoryId(1), old, MemoryType.OBSERVATION, "p", (), 5, {}, 0, AT, AT, None, "test", AT)
-    peer = Peer(memory, prepare(old, segmenter.segment), 0.8)
-    return compared(prepare(new, segmenter.segment), MemoryType.OBSERVATION, [peer])
+    peer = Peer(memory, Text(old, segmenter.segment), 0.8)
+    return compared(Text(new, segmenter.segment), MemoryType.OBSERVATION, [peer])
 
 
 @pytest.mark.parametrize(

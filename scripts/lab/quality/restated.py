@@ -35,7 +35,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[up]) for up in (1, 3)]
 from memory_server import app  # noqa: E402
 from memory_server.domain import updates  # noqa: E402
 from memory_server.domain.caller import Caller  # noqa: E402
-from memory_server.domain.consolidation import prepare  # noqa: E402
+from memory_server.domain.consolidation import Text  # noqa: E402
 from memory_server.domain.fact import FactDraft, Scope  # noqa: E402
 from memory_server.domain.memory import MemoryChange, MemoryDraft, MemoryId, MemoryType, Stored  # noqa: E402
 from memory_server.domain.notice import handle  # noqa: E402
@@ -388,7 +388,7 @@ def _samples(found: Sequence[Answer], model: str) -> Samples:
 
 
 def _plain(text: str) -> str:
-    return prepare(text, lambda run: [run]).plain
+    return Text(text, lambda run: [run]).plain
 
 
 def _fitted(samples: Samples) -> tuple[float, Numbers, Numbers]:
