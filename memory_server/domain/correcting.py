@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from memory_server.domain.learning import words
 from memory_server.language import numbers
 from memory_server.language.background import UNSEEN, share
+from memory_server.language.calendar_words import DAYS, GERMAN_DAYS, MONTHS
 from memory_server.language.lazy import closed_list, lazy
 from memory_server.language.query import ENGLISH_STOP_WORDS
 from memory_server.language.text import has_han
@@ -16,17 +17,12 @@ SUBJECT = 0.6
 TELLING = 3
 """Characters of a number from which on it alone tells what a turn was about: 5433, 2.9 and 9:00, not 28."""
 
-_DAYS = (
-    "monday tuesday wednesday thursday friday saturday sunday "
-    "montag dienstag mittwoch donnerstag freitag samstag sonntag"
-)
-_MONTHS = "january february march april may june july august september october november december"
-_COUNTS = "one two three four five six seven eight nine ten eleven twelve"
+_COUNTS = "one two three four five six seven eight nine ten eleven twelve".split()
 
 _CLOSED = {
     word: kind
-    for kind, text in (("day", _DAYS), ("month", _MONTHS), ("count", _COUNTS))
-    for word in text.split()
+    for kind, words_of_kind in (("day", (*DAYS, *GERMAN_DAYS)), ("month", MONTHS), ("count", _COUNTS))
+    for word in words_of_kind
 }
 
 _VALUE = lazy(

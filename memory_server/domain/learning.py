@@ -131,20 +131,17 @@ def words(question: str) -> frozenset[str]:
 
 def says_the_same(text: str, sentence: str) -> bool:
     """True if a text and a sentence share at least SAME of all their words, and have the same numbers."""
-    text_words, other_words = words(text), words(sentence)
-    shared = len(text_words & other_words)
-    return shared >= SAME * max(1, len(text_words | other_words)) and _numbers(text) == _numbers(sentence)
+    return _are_alike(words(text), words(sentence)) and _numbers(text) == _numbers(sentence)
 
 
 def _numbers(text: str) -> set[str]:
     return set(_NUMBER.findall(text))
 
 
+def _are_alike(left: AbstractSet[str], right: AbstractSet[str]) -> bool:
+    return len(left & right) >= SAME * max(1, len(left | right))
+
+
 def same(question_words: AbstractSet[str], questions: Sequence[OpenQuestion]) -> list[OpenQuestion]:
     """The questions that share at least SAME of all words with these words: they ask the same."""
-    same_questions = []
-    for question in questions:
-        other_words = words(question.text)
-        if len(question_words & other_words) >= SAME * max(1, len(question_words | other_words)):
-            same_questions.append(question)
-    return same_questions
+    return [question for question in questions if _are_alike(question_words, words(question.text))]

@@ -9,20 +9,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memory_server.language import tables
 from memory_server.language.function_words import limits
 from memory_server.language.text import Segment
 
-
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_CONJUNCTIONS = _set("if when whenever because unless until after before while")
-_PREPOSITIONS = _set("on in at during")
-_IDIOMS = _set("all any case fact first general last least most once order part spite time total turn")
+_CONJUNCTIONS = tables.words("if when whenever because unless until after before while")
+_PREPOSITIONS = tables.words("on in at during")
+_IDIOMS = tables.words(
+    "all any case fact first general last least most once order part spite time total turn"
+)
 """Ordered after a preposition that make another adverb: at least, in case."""
 
-_BLOCKS = _CONJUNCTIONS | _set(
+_BLOCKS = _CONJUNCTIONS | tables.words(
     "he him his she her hers it its they them their theirs himself herself itself themselves and or but that which who "
     "whom whose what where how why whether since though although so then than even just almost again too also"
 )
@@ -36,19 +34,19 @@ _ATTITUDE = re.compile(
 )
 """Verbs whose object may have the adverbial: says that, cancels the meeting on Friday, asks if."""
 
-_PAST = _set(
+_PAST = tables.words(
     "began bought broke brought came chose did drove fell felt found gave got held kept left lost met paid put ran saw "
     "sent sold spoke spent stood taught took went won"
 )
-_BE = _set("be am is are was were been being have has had get gets got")
-_AUXILIARIES = _BE | _set("do does did can could may might must shall should will would")
+_BE = tables.words("be am is are was were been being have has had get gets got")
+_AUXILIARIES = _BE | tables.words("do does did can could may might must shall should will would")
 
 _GERMAN_DAY = "(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|morgen|mittag|abend"
 _GERMAN_TIME = re.compile(
     f"jeden (?:tag|monat|{_GERMAN_DAY})|jede (?:nacht|woche)|jedes (?:jahr|wochenende)|(?:{_GERMAN_DAY}|nacht)s"
     "|im (?:frühling|sommer|herbst|winter)"
 )
-_GERMAN_BLOCKS = _set(
+_GERMAN_BLOCKS = tables.words(
     "nicht nie nur auch erst schon sogar fast zu und oder aber er sie es ihn ihm ihr ihre sein seine"
 )
 

@@ -72,11 +72,6 @@ class _Name(IntEnum):
     HEADER = 5
 
 
-def kind_in(text: str) -> str | None:
-    """The kind of the first secret that a text names."""
-    return next((kind for kind, _, _ in places(text)), None)
-
-
 def places(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield each secret that a text names: its kind, where it begins and where it ends.
 

@@ -156,11 +156,6 @@ _SHAPED = (
 )  # fmt: skip
 
 
-def kind_in(text: str) -> str | None:
-    """The kind of the first credential whose format is in a text."""
-    return next((kind for kind, _, _ in places(text)), None)
-
-
 def places(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield each credential whose format is in a text: its kind, where it begins and where it ends.
 

@@ -45,10 +45,11 @@ def find_secret(*values: Any) -> str | None:
     """
     texts = list(_texts(values))
     lines = _normal("\n".join(f"{name}: {text}" if name else text for name, text in texts))
-    kind = secret_formats.kind_in(lines) or secret_assignments.kind_in(lines)
-    if kind is None and len(texts) > 1:
-        kind = secret_formats.kind_in(_normal("\n".join(_seams([text for _, text in texts if text]))))
-    return kind
+    credential = next(_places(lines), None)
+    if credential is None and len(texts) > 1:
+        seams = _normal("\n".join(_seams([text for _, text in texts if text])))
+        credential = next(secret_formats.places(seams), None)
+    return credential and credential[0]
 
 
 def redacted(text: str) -> str:
@@ -59,9 +60,8 @@ def redacted(text: str) -> str:
     if find_secret(text) is None:
         return text
     text = _normal(text)
-    places = [*secret_formats.places(text), *secret_assignments.places(text)]
     parts, last = [], 0
-    for kind, start, end in sorted(places, key=lambda place: place[1]):
+    for kind, start, end in sorted(_places(text), key=lambda place: place[1]):
         if start >= last:
             parts.append(f"{text[last:start]}[{kind} was here]")
             behind = _REST_OF_A_KEY if kind == "a private key" else _REST
@@ -69,6 +69,12 @@ def redacted(text: str) -> str:
             last = end if match is None else match.end()
     text = "".join([*parts, text[last:]])
     return "[a credential was here]" if find_secret(text) else text
+
+
+def _places(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the kind of each credential, where it begins and where it ends: those known by their format first."""
+    yield from secret_formats.places(text)
+    yield from secret_assignments.places(text)
 
 
 def _seams(texts: Sequence[str]) -> Iterator[str]:

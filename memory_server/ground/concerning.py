@@ -12,6 +12,7 @@ from memory_server.ground.anchors import Anchor
 from memory_server.ground.budget import Budget
 from memory_server.ground.mentions import code_names, mentions
 from memory_server.ground.tree import around
+from memory_server.ground.values import parts_of
 
 
 class About(IntEnum):
@@ -79,7 +80,7 @@ def about(note: str, touched: Touched, anchors: Sequence[Anchor] = ()) -> About:
     files = mentions(note, None).paths
     if any(_names_file(path, touched, anchors) for path in files):
         return About.FILE
-    if any(anchor.name and _last(anchor.name) in touched.names for anchor in anchors):
+    if any(anchor.name and parts_of(anchor.name)[-1] in touched.names for anchor in anchors):
         return About.NAME
     if not files and any(_is_under(touched.path, folder) for folder in _folders(note)):
         return About.FOLDER  # a note about a file names folders by the way
@@ -101,17 +102,10 @@ def _names_file(path: str, touched: Touched, anchors: Sequence[Anchor]) -> bool:
     return touched.path in same_name if same_name else touched.is_alone
 
 
-_SEPARATOR = re.compile(r"\.|::|#|->")
-
-
-def _last(name: str) -> str:
-    return _SEPARATOR.split(name)[-1]
-
-
 def _telling(text: str) -> Iterator[str]:
     """Yield the names of code in an edit that are no ordinary words."""
     for name in dict.fromkeys(code_names(text)):
-        yield from (part for part in _SEPARATOR.split(name) if _is_telling(part))
+        yield from (part for part in parts_of(name) if _is_telling(part))
 
 
 def _is_telling(name: str) -> bool:

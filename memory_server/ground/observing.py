@@ -20,7 +20,7 @@ from memory_server.ground.lines import (
 )
 from memory_server.ground.mentions import Mentions, Pair, is_path, mentions, names_value
 from memory_server.ground.tree import Source, Tree, around
-from memory_server.ground.values import gives, holds, identifiers, may_hold, pattern_of, words_of
+from memory_server.ground.values import gives, holds, identifiers, may_hold, parts_of, pattern_of, words_of
 from memory_server.project import address, repository
 
 MOST_ANCHORS = 8
@@ -31,8 +31,6 @@ MOST_FILES = 3
 
 _NEAR = 3
 """Words of a value that are looked for in all files: of the first that stands beside it, only one file may have it."""
-
-_SEPARATOR = re.compile(r"\.|::|#|->")
 
 SECONDS = 1.0
 """CPU time of an observation, which runs in the background."""
@@ -112,7 +110,7 @@ class _Observation:
             Pair(p.forms, (word,)): [] for p in pairs for word in p.words[:_NEAR]
         }
         new: dict[str, list[Anchor]] = {name: [] for name, anchors in names.items() if not anchors}
-        ends = {name: _SEPARATOR.split(name)[-1] for name in new}
+        ends = {name: parts_of(name)[-1] for name in new}
         defined: set[tuple[str, str]] = set()
         for path in filter(is_searched, listing.paths if near or new else ()):
             if self.budget.is_spent:
@@ -141,7 +139,7 @@ class _Observation:
         if name in self.plain and (owner := _owner(name, source.text)):
             return self._valued(owner, source, name)
         lines = lines_with(name, source.text)
-        *_, owner, last = ["", "", *_SEPARATOR.split(name)]
+        *_, owner, last = ["", "", *parts_of(name)]
         if not lines and owner and len(last) > 3 and lines_with(owner, source.text):
             name, lines = last, lines_with(last, source.text)
         return self._anchors(name, source, lines)

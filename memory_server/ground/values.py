@@ -6,6 +6,7 @@ _NUMBER = re.compile(r"(?<![A-Za-z0-9_.])v?(\d+(?:_\d{3})*(?:\.\d+)*)")
 _QUOTED = re.compile(r"\"([^\"]*)\"|'([^']*)'|`([^`]*)`")
 _PLAIN = re.compile(r"[\d_.]+")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*(?:-[\w$]+)*")
+_SEPARATOR = re.compile(r"\.|::|#|->")
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
@@ -41,6 +42,11 @@ def may_hold(text: str, value: str) -> bool:
 def pattern_of(value: str) -> re.Pattern[str]:
     """Return a pattern that is in all lines that hold a value."""
     return re.compile("_?".join(value) if value.isdigit() else re.escape(value))
+
+
+def parts_of(name: str) -> list[str]:
+    """Return the parts of a name of code: `Tree` and `read` of `Tree.read`."""
+    return _SEPARATOR.split(name)
 
 
 def identifiers(line: str) -> list[str]:

@@ -79,7 +79,7 @@ class Days:
 
 
 def named(text: str, today: date) -> list[Days]:
-    """The spans that a folded question names; relative ones count back from `today`."""
+    """The spans that a folded question names, each once; relative ones count back from `today`."""
     calendar = Calendar(datetime.combine(today, time()), ahead=False, month_first=True)
     date_spans = []
     for pattern, read in _READERS:
@@ -89,7 +89,7 @@ def named(text: str, today: date) -> list[Days]:
             except ValueError:  # the 31st of June
                 continue
         text = pattern.sub(" ", text)
-    return date_spans
+    return list(dict.fromkeys(date_spans))
 
 
 def _of(span: Time, year: bool = True) -> Days:
@@ -228,11 +228,6 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[Calendar, re.Match[str]], Days]
         ),
     )
 )
-
-
-def spans(text: str, today: date) -> Iterator[Days]:
-    """The spans that a folded question names, each once."""
-    yield from dict.fromkeys(named(text, today))
 
 
 _DATES = tuple(pattern for pattern, read in _READERS if read is _month_or_day)

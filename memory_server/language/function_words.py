@@ -10,21 +10,20 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
+from memory_server.language import tables
 
 # --- Endings ---------------------------------------------------------------------------------------------
 
 _NO_INFLECTION = (
     # Words that look like an inflected form of another word.
-    _set("news means goods customs arms species windows pandas rails glasses terms ones imaps ldaps ftps")
-    | _set("ours yours theirs hers besides sometimes")
-    | _set("tens twenties thirties forties fifties sixties seventies eighties nineties")
-    | _set("hundreds thousands millions billions")
+    tables.words(
+        "news means goods customs arms species windows pandas rails glasses terms ones imaps ldaps ftps"
+    )
+    | tables.words("ours yours theirs hers besides sometimes")
+    | tables.words("tens twenties thirties forties fifties sixties seventies eighties nineties")
+    | tables.words("hundreds thousands millions billions")
     # Monday is one day, Mondays is every week.
-    | _set("mondays tuesdays wednesdays thursdays fridays saturdays sundays weekends")
+    | tables.words("mondays tuesdays wednesdays thursdays fridays saturdays sundays weekends")
 )
 """Words that end like an inflected form but are not one."""
 
@@ -85,10 +84,10 @@ CONTRACTED_ENDINGS = {
 }
 """Contracted endings and their long form."""
 
-IS_AFTER = _set("it he she that there here what who where how this everything everyone")
+IS_AFTER = tables.words("it he she that there here what who where how this everything everyone")
 """Words after which `'s` is short for is; after any other word it may also be the possessive."""
 
-_PREDICATES = _set(
+_PREDICATES = tables.words(
     "a an the not still always never very too so in on at under behind beside "
     "allergic afraid alone alive asleep available able unable "
     "aware ready sick ill tired hungry busy happy sad glad sorry sure pregnant deaf blind late empty broken due"
@@ -113,7 +112,7 @@ COMPOUNDS = frozenset({"就是", "就在"})
 FINAL_PARTICLES = ("的", "了")
 """Particles at the end of a Chinese word that are split off."""
 
-ENDS_IN_PARTICLE = _set("目的 标的 有的 打的 似的 为了 除了 不了 罢了 算了 完了 得了")
+ENDS_IN_PARTICLE = tables.words("目的 标的 有的 打的 似的 为了 除了 不了 罢了 算了 完了 得了")
 """Words whose last character looks like a particle but is part of the word."""
 
 OPENINGS = (
@@ -126,10 +125,10 @@ be a verb, and "not actually" is a different fact."""
 PRESENT_BE = {"is": True, "are": False, "am": False}
 """Forms of be in the present progressive, and whether the simple present that means the same ends in -s."""
 
-_BE = _set("be am is are was were been being")
-_MODALS = _set("can could may might must shall should will would not")
-_PREPOSITIONS = _set("in on at for with by of from to as")
-NEGATIONS = _set(
+_BE = tables.words("be am is are was were been being")
+_MODALS = tables.words("can could may might must shall should will would not")
+_PREPOSITIONS = tables.words("in on at for with by of from to as")
+NEGATIONS = tables.words(
     "not no never none nobody nothing neither nor cannot without nicht nie niemals nichts ohne weder"
 )
 """Words that negate."""
@@ -137,7 +136,7 @@ NEGATIONS = _set(
 NEGATIVE = "不没别未无非勿"
 """Chinese characters that negate."""
 
-_LIMITS = NEGATIONS - {"without", "ohne"} | _set("only just nur bloß")
+_LIMITS = NEGATIONS - {"without", "ohne"} | tables.words("only just nur bloß")
 _LIMITING = frozenset(NEGATIVE + "只仅")
 """Words and characters that negate or limit."""
 
@@ -166,21 +165,21 @@ _TITLES = tuple(
 )
 """How nouns start that make a person with the name before them: 李明经理 is Li Ming, 李明的经理 is his manager."""
 
-_FEELING = _set(
+_FEELING = tables.words(
     "讨厌 喜欢 喜爱 爱 恨 怕 害怕 担心 羡慕 嫉妒 想念 怀念 想 说 提到 骂 批评 表扬 怀疑 相信 支持 反对"
 )
 """Verbs after which 的 changes the meaning: 我讨厌的猫 is a cat that I hate, 我讨厌猫 means I hate cats."""
 
 
-_COUNTED_BY = _set(
+_COUNTED_BY = tables.words(
     "minute hour day week month year night visit lesson session person head piece kilo kg litre l time"
 )
 """Nouns before which a means per."""
 
-_GERMAN_STATES = _set(
+_GERMAN_STATES = tables.words(
     "ist hat kostet liegt steht hängt wohnt schließt öffnet beginnt endet dauert fährt wiegt läuft heißt gehört"
 )
-_FELT = _set("kalt warm heiß schlecht übel langweilig schwindlig")
+_FELT = tables.words("kalt warm heiß schlecht übel langweilig schwindlig")
 """What someone is whom German names in the dative: mir ist kalt."""
 
 

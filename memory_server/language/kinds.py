@@ -11,9 +11,6 @@ from dataclasses import dataclass
 from memory_server.language.lazy import closed_list
 from memory_server.language.text import has_han
 
-_NUMBER = r"(?<![^\W_])\d|[一二两三四五六七八九十百千万半]"
-"""A number that does not belong to a name such as ed25519."""
-
 _TIMES = (
     r"[:/-]\d|\.\d{1,2}\.|\s?(?:[ap]\.?m\b|uhr|o['’]clock|st\b|nd\b|rd\b|th\b|jan|feb|mar|apr|may|mai|jun|jul|aug|sep"
     r"|o[ck]t|nov|de[cz]|[月日号点岁年])"
@@ -272,5 +269,5 @@ def names(question: str) -> list[str]:
         return [match[1] or match[2] for match in _CHINESE_NAME.finditer(question)]
     if _GERMAN.search(question):
         return [match[1] or match[2] for match in _GERMAN_NAME.finditer(question)]
-    found = [match[0] for match in _NAME.finditer(question) if not _NO_NAME.search(match[0])]
-    return found if 2 * len(found) <= len(question.split()) else []
+    proper = [match[0] for match in _NAME.finditer(question) if not _NO_NAME.search(match[0])]
+    return proper if 2 * len(proper) <= len(question.split()) else []

@@ -6,7 +6,7 @@ from memory_server.language.calendar_words import MONTH_NUMBERS, MONTHS
 from memory_server.language.spelling import with_one_clock
 from memory_server.language.text import fold
 
-THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
+_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 """A number with commas between thousands."""
 
 _DIGITS = {"〇": 0, "两": 2} | {numeral: number for number, numeral in enumerate("零一二三四五六七八九")}
@@ -88,13 +88,18 @@ def in_digits(text: str) -> str:
 
     A number word stays where it may be something else: 万一, 一点, one.
     """
-    text = THOUSANDS.sub(lambda match: match[0].replace(",", ""), text)
+    text = without_commas(text)
     if not text.isascii():
         text = _NUMERAL.sub(_from_han, _METRES.sub(_from_metres, text))
         text = _PERCENT.sub(r"\1%", _LARGE_DIGITS.sub(_multiplied, text))
     if "hundert" in (folded := text.lower()) or "tausend" in folded:
         text = _GERMAN_LARGE.sub(_from_german, text)
     return _HUNDREDS.sub(_from_hundreds, _WORD.sub(_from_word, text))
+
+
+def without_commas(text: str) -> str:
+    """The text without commas between thousands."""
+    return _THOUSANDS.sub(lambda match: match[0].replace(",", ""), text)
 
 
 def named(text: str) -> frozenset[str]:

@@ -6,11 +6,11 @@ Beside a negation they differ: who does not work on Thursdays is not who does no
 
 import re
 
+from memory_server.language.calendar_words import DAYS
 from memory_server.language.lazy import lazy
 
-_ENGLISH_DAYS = "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday"
 _GERMAN_DAYS = "Montag|Dienstag|Mittwoch|Donnerstag|Freitag|Samstag|Sonnabend|Sonntag"
-_ON_DAYS = lazy(rf"\b(on) ({_ENGLISH_DAYS})s\b", re.IGNORECASE)
+_ON_DAYS = lazy(rf"\b(on) ({'|'.join(DAYS)})s\b", re.IGNORECASE)
 _JEDEN_TAG = lazy(rf"\b([Jj])eden ({_GERMAN_DAYS})\b")
 _IMMER_TAGS = lazy(rf"\b([Ii])mmer ({'|'.join(f'{day.lower()}s' for day in _GERMAN_DAYS.split('|'))})\b")
 _EACH_WEEK = re.compile("每个?(?:星期|礼拜|周)")

@@ -6,7 +6,6 @@ What only the run shows, such as the output of a program, is UNKNOWN.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import product
 from typing import Self
 
 UNKNOWN = "\x1a"
@@ -101,7 +100,7 @@ class WordReader:
             if sign in "<>":
                 if self.text.startswith("(", self.at + 1) and not pieces:
                     self.at += 2
-                    command.code += self._nested(")")
+                    command.code += self._nested()
                     pieces.append((UNKNOWN, True))
                     continue
                 break
@@ -178,7 +177,7 @@ class WordReader:
             pieces.append((UNKNOWN, True))
         elif begin.startswith("$("):
             self.at += 2
-            self._output(pieces, self._nested(")"), quoted)
+            self._output(pieces, self._nested(), quoted)
         elif begin.startswith("`"):
             match = re.compile(r"`((?:[^`\\]|\\.)*)`", re.DOTALL).match(self.text, self.at)
             if match is None:
@@ -197,11 +196,11 @@ class WordReader:
             pieces.append(("$", True))
             self.at += 1
 
-    def _nested(self, until: str) -> list[Simple]:
-        """Read the commands of a substitution."""
+    def _nested(self) -> list[Simple]:
+        """Read the commands of a substitution, up to its bracket."""
         inner = type(self)(self.text, dict(self.variables), self.output, self.depth + 1)
         inner.at = self.at
-        inner.run(until)
+        inner.run(")")
         self.text, self.at = inner.text, inner.at
         self.done += inner.done
         return inner.done
@@ -270,11 +269,8 @@ def _braced(text: str) -> list[str]:
     if match is None:
         return [text]
     options = match.group(1).split(",")[:32]
-    return [
-        word
-        for option, tail in product(options, [text[match.end() :]])
-        for word in _braced(text[: match.start()] + option + tail)
-    ][:64]
+    before, after = text[: match.start()], text[match.end() :]
+    return [word for option in options for word in _braced(before + option + after)][:64]
 
 
 def _unescaped(match: re.Match[str]) -> str:

@@ -5,12 +5,12 @@ What may be two things stays as it is: 7 o'clock, 3/4, 110 pounds, 8块.
 
 import re
 
-from memory_server.language.calendar_words import MONTHS
+from memory_server.language.calendar_words import GERMAN_MONTHS, MONTHS
 from memory_server.language.lazy import lazy
 from memory_server.language.text import by_word, has_han
 
 _ENGLISH_MONTHS = [month.capitalize() for month in MONTHS]
-_GERMAN_MONTHS = "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split()
+_GERMAN_MONTHS = [month.capitalize() for month in GERMAN_MONTHS]
 _NUMBERS = {
     name: number
     for months in (_ENGLISH_MONTHS, _GERMAN_MONTHS, [month[:3] for month in _ENGLISH_MONTHS], ["Sept"])

@@ -1,6 +1,5 @@
 """The part of a long question that tells most of what is asked."""
 
-import math
 from collections.abc import Iterator
 
 from memory_server.language import background, query, sentences
@@ -34,5 +33,4 @@ def _pieces(text: str, most: int) -> Iterator[str]:
 def _weight(piece: str) -> float:
     """The information of a sentence for its length: the rarity of its words in ordinary texts, over its characters."""
     terms = (term for term in query.parse(piece).terms if term not in query.ENGLISH_STOP_WORDS)
-    rare = sum(-math.log(background.share(term)) for term in terms)
-    return rare / (len(piece) + _EVEN)
+    return sum(map(background.rarity, terms)) / (len(piece) + _EVEN)

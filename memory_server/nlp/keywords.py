@@ -56,9 +56,6 @@ _COMMON = frozenset(
 """Stems of English words that occur in every conversation; they get COMMON_IDF. They are not stop words: a question of
 only such words still finds texts. A list by hand."""
 
-_THOUSANDS = re.compile(r"(?<![\d.,])[0-9]{1,3}(?:,[0-9]{3})+(?![\d,])")
-"""A number with commas between thousands."""
-
 _DATE = re.compile(r"([0-9]{4})[/.-]([0-9]{1,2})[/.-]([0-9]{1,2})")
 _CHINESE_DATE = re.compile(r"([0-9]{4})\s?年\s?([0-9]{1,2})\s?月\s?([0-9]{1,2})\s?[日号號]")
 
@@ -100,7 +97,7 @@ class JiebaKeywords:
         self._stem = lru_cache(maxsize=STEMS)(self._stemmed)
 
     def extract(self, text: str) -> list[Keyword]:
-        text = _CHINESE_DATE.sub(_iso, _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text))
+        text = _CHINESE_DATE.sub(_iso, numbers.without_commas(text))
         weighed = [
             (self._stem(word) if _PLAIN.fullmatch(word) else word, word)
             for token in words(text, self._segmenter.segment)

@@ -121,7 +121,7 @@ class _Search(Generic[Thing]):
 
     def ranked(self) -> list[Ranked[Thing]]:
         """Return the best candidates with all that the question asks for, in the order of the answer."""
-        spans = tuple(dates.spans(fold(self.question.core), parse(self.tx.now).date()))
+        spans = tuple(dates.named(fold(self.question.core), parse(self.tx.now).date()))
         words, near, dated = self.tx.together(self._words, self._near, lambda: self._of_days(spans))
         gathered = self.tx.each(
             [

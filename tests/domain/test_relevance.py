@@ -292,7 +292,7 @@ def boosted(asked: str, text: str, day: date | None = None, speakers: Sequence[s
     folded = fold(asked)
     return relevance.boost(
         question.read(asked),
-        list(dates.spans(folded, TODAY)),
+        dates.named(folded, TODAY),
         Names.of(folded, set(speakers)),
         fold(text),
         day,

@@ -218,7 +218,7 @@ def test_what_only_looks_like_a_date_is_none(text: str) -> None:
 
 def test_two_dates_are_two_spans_and_the_same_date_is_one() -> None:
     text = fold("Was it in May 2023 or last week, or in May 2023?")
-    assert [str(span.first) for span in dates.spans(text, TODAY)] == ["2023-05-01", "2026-03-02"]
+    assert [str(span.first) for span in dates.named(text, TODAY)] == ["2023-05-01", "2026-03-02"]
 
 
 def test_a_leap_day_and_the_turn_of_the_year() -> None:
@@ -273,7 +273,7 @@ def test_what_is_told_of_a_span_lies_in_these_days(
 )
 def test_any_text_names_spans_in_order_or_none(text: str, today: date, day: date) -> None:
     for folded in (text, fold(text)):
-        for span in dates.spans(folded, today):
+        for span in dates.named(folded, today):
             assert span.first <= span.last
             assert span.fits(day) in (0.0, 0.5, 1.0)
             assert all(first < last for first, last in span.periods(today))

@@ -136,7 +136,7 @@ def _chosen(candidates: Sequence[Candidate], leading: int, frame: Frame, room: f
     """The chosen lengths by the numbers of the candidates."""
     lengths: dict[int, int] = {}
     headed: set[str] = set()
-    said, said_by_user = SaidWords(), SaidWords()
+    sentences, user_sentences = SaidWords(), SaidWords()
     for number, length in _offers(candidates, leading, OF_WORK * room):
         candidate, before = candidates[number], lengths.get(number)
         if before is not None and before >= length:
@@ -149,9 +149,9 @@ def _chosen(candidates: Sequence[Candidate], leading: int, frame: Frame, room: f
             continue
         if before is None:
             form = candidate.forms[min(1, len(candidate.forms) - 1)]
-            if candidate.item.by_user and said_by_user.repeats(form):
+            if candidate.item.by_user and user_sentences.repeats(form):
                 continue
-            if said.repeats(form) and not candidate.item.by_user:
+            if sentences.repeats(form) and not candidate.item.by_user:
                 continue
         room -= cost
         lengths[number] = length
