@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
-from memory_server.domain.briefing.headings import TIMELESS, Candidate, Heading, Item, Shown
+from memory_server.domain.briefing.headings import TIMELESS, Heading, Item, Shown, WordedItem
 from memory_server.domain.briefing.repeats import SaidWords, worded_once
 from memory_server.domain.briefing.text import Frame, text
 from memory_server.language.frame import quoted
@@ -84,7 +84,7 @@ def brief(items: Sequence[Item], frame: Frame, room: float) -> Briefing:
     )
     ordered, leading = _ordered(items)
     looked_at = ordered[: LOOKED_AT + int(max(room, 0) / SMALLEST)]
-    candidates = [Candidate.of(item, value, tuple(map(quoted, item.worded()))) for item, value in looked_at]
+    candidates = [WordedItem.of(item, value, tuple(map(quoted, item.worded()))) for item, value in looked_at]
     candidates, leading = worded_once(candidates, leading)
     lengths = _chosen(candidates, leading, frame, room - weigh_json(text(frame, [], frame.total)))
     shown = tuple(_shown(candidates[number], lengths[number]) for number in sorted(lengths))
@@ -93,7 +93,7 @@ def brief(items: Sequence[Item], frame: Frame, room: float) -> Briefing:
     return Briefing(chosen_text, weigh_json(chosen_text), shown, left_out)
 
 
-def _shown(candidate: Candidate, length: int) -> Shown:
+def _shown(candidate: WordedItem, length: int) -> Shown:
     is_whole = length == len(candidate.forms) - 1
     return Shown(candidate.item, candidate.forms[length], candidate.costs[length], is_whole)
 
@@ -132,7 +132,7 @@ def _leading(items: Sequence[Item], by_worth: Sequence[int]) -> list[int]:
     return leading
 
 
-def _chosen(candidates: Sequence[Candidate], leading: int, frame: Frame, room: float) -> dict[int, int]:
+def _chosen(candidates: Sequence[WordedItem], leading: int, frame: Frame, room: float) -> dict[int, int]:
     """The chosen lengths by the numbers of the candidates."""
     lengths: dict[int, int] = {}
     headed: set[str] = set()
@@ -159,7 +159,7 @@ def _chosen(candidates: Sequence[Candidate], leading: int, frame: Frame, room: f
     return lengths
 
 
-def _offers(candidates: Sequence[Candidate], leading: int, of_work: float) -> Iterator[tuple[int, int]]:
+def _offers(candidates: Sequence[WordedItem], leading: int, of_work: float) -> Iterator[tuple[int, int]]:
     """The lengths to try, in order: the shortest of the leading items; the longest of what comes first, in so many
     tokens; then those that say most for their tokens.
     """
@@ -178,7 +178,7 @@ def _offers(candidates: Sequence[Candidate], leading: int, of_work: float) -> It
         yield number, length
 
 
-def _densities(candidate: Candidate) -> Iterator[tuple[int, float]]:
+def _densities(candidate: WordedItem) -> Iterator[tuple[int, float]]:
     """The lengths with the value that each adds to the one before it, per token."""
     last = len(candidate.forms) - 1
     before, share = 0.0, 0.0

@@ -67,8 +67,8 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """An item that may be shown: what it counts in its place, its lengths, and the tokens of each."""
+class WordedItem:
+    """An item in words, which may be shown: what it counts in its place, its lengths, and the tokens of each."""
 
     item: Item
     value: float

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from memory_server.domain.briefing.headings import Candidate, Item
+from memory_server.domain.briefing.headings import Item, WordedItem
 from memory_server.language import query
 from memory_server.language.lazy import lazy
 from memory_server.language.text import has_han
@@ -46,10 +46,10 @@ class SaidWords:
         return False
 
 
-def worded_once(candidates: Sequence[Candidate], leading: int) -> tuple[list[Candidate], int]:
+def worded_once(candidates: Sequence[WordedItem], leading: int) -> tuple[list[WordedItem], int]:
     """Return the candidates with the newest wording in the place of all memories that word one thing, and how many of
     them lead."""
-    groups: list[list[Candidate]] = []
+    groups: list[list[WordedItem]] = []
     by_term: defaultdict[str, list[int]] = defaultdict(list)
     leads = 0
     for place, candidate in enumerate(candidates):
@@ -77,7 +77,7 @@ def _may_repeat(item: Item) -> bool:
     return item.memory is not None and item.behind is None and not item.closing
 
 
-def _is_same(left: Candidate, right: Candidate) -> bool:
+def _is_same(left: WordedItem, right: WordedItem) -> bool:
     """True if both word one thing under one heading: the newer one has all words of the older one, and few more."""
     older, newer = sorted((left, right), key=lambda candidate: candidate.item.at)
     words, newer_words = _words(older.forms[-1]), _words(newer.forms[-1])
@@ -96,9 +96,9 @@ def _words(form: str) -> frozenset[str]:
     return frozenset([*pieces, *_NUMBER.findall(form), *_DENIAL.findall(form.casefold())]) - _ORDERS
 
 
-def _newest(group: Sequence[Candidate]) -> Candidate:
+def _newest(group: Sequence[WordedItem]) -> WordedItem:
     """Return the newest wording, the user's where one is, with the number of all, for which it stands."""
     newest = max(group, key=lambda candidate: (candidate.item.by_user, candidate.item.at))
     forms = tuple(f"{form.rstrip('.。')} (said {len(group)} times)." for form in newest.forms)
     item = replace(newest.item, counted=sum(candidate.item.counted for candidate in group))
-    return Candidate.of(item, group[0].value, forms)
+    return WordedItem.of(item, group[0].value, forms)
