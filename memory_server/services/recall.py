@@ -60,6 +60,9 @@ PER_REMARK, PER_HINT = 5, 30
 
 NOTHING = "Nothing stored answers this."
 
+NOT_FOUND = "Nothing was found that answers this, but the search was not complete."
+"""Said instead of NOTHING where `degraded` says why: texts that were just stored have no vectors for some seconds."""
+
 
 @dataclass(frozen=True, slots=True)
 class RecallWish:
@@ -158,7 +161,7 @@ class RecallService:
         return Recalled(
             answer,
             answer.items if explain else (),
-            note or (None if hits else NOTHING),
+            note or (None if hits else NOT_FOUND if result.problems else NOTHING),
             problems,
             any(hit.remark for hit in answer.items),
         )

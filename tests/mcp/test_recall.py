@@ -9,6 +9,7 @@ from mcp import Client
 
 from memory_server.demo.stage import embedded
 from memory_server.mcp.first_answers import IN_CORE
+from memory_server.services.recall import NOT_FOUND, NOTHING
 from tests.conftest import Servers, call
 from tests.mcp.conftest import refusal, tokens
 from tests.mcp.test_schemas import CORE_TOKENS, read_by_a_model
@@ -130,7 +131,8 @@ async def test_kinds_and_times_narrow_what_is_recalled(full: Client) -> None:
     answer = await call(full, "recall", query="lighthouse", kinds=["short_term", "turn"])
     assert {ref[0] for ref in refs(answer)} in ({"s"}, {"s", "t"}, {"t"})
     nothing = await call(full, "recall", query="lighthouse", until="2020-01-01")
-    assert (nothing["answer"], nothing["note"]) == ("", "Nothing stored answers this.")
+    assert nothing["answer"] == ""
+    assert nothing["note"] in (NOTHING, NOT_FOUND)  # the turns may not have been embedded yet
 
 
 async def test_what_superseded_a_memory_stands_in_its_place(full: Client) -> None:

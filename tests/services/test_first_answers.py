@@ -27,6 +27,7 @@ from memory_server.services import embedding_queue, filling, meaning
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.facts import FactService
 from memory_server.services.memories import MemoryService
+from memory_server.services.recall import NOT_FOUND, NOTHING, RecallService, RecallWish
 from memory_server.services.search import SearchService
 from memory_server.services.short_term import ShortTermService
 from memory_server.services.turns import TurnService
@@ -99,7 +100,14 @@ def test_a_long_text_waits_in_the_queue_and_is_found_by_words_at_once_with_a_not
     assert [problem.text for problem in answer.degraded] == [
         "1 of the memories is not embedded yet and was found by words only"
     ]
+    recall = RecallService(database, warm, None)
+
+    def note() -> str | None:
+        return recall.recall("who repairs bicycles?", (), 400, RecallWish(), Caller()).note
+
+    assert note() == NOT_FOUND
     warm.work()
+    assert note() == NOTHING
     answer = search.search("lighthouse", Filter(), 10, "semantic", caller=Caller())
     assert ([hit.memory.id for hit in answer.hits], answer.degraded) == ([stored.memory.id], ())
 
