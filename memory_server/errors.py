@@ -87,6 +87,7 @@ class Written(Enum):
 
     NOTHING = auto()
     PART = auto()
+    UNFINISHED = auto()
     UNKNOWN = auto()
 
 
@@ -112,6 +113,8 @@ class Problem:
                 return f"{self.text} Nothing was written."
             case Written.PART:
                 return f"{self.text} {rows}"
+            case Written.UNFINISHED:
+                return f"{self.text} It stays unfinished."
             case Written.UNKNOWN if self.rows:
                 return f"{self.text} {rows} Whether more was written cannot be told."
             case Written.UNKNOWN:

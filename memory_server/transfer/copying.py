@@ -17,9 +17,6 @@ PAGE = 1000
 ENDING = 2.0
 """Seconds for both databases together to end what they do, after one of them has failed."""
 
-UNFINISHED = " It stays unfinished."
-"""The end of what is said of a copy that is not equal."""
-
 Progress = Callable[[int, int], None]
 """Told how many rows of how many are done: each is copied, and then compared."""
 
@@ -75,8 +72,9 @@ class CopyRun:
         ]
         if wrong:
             raise Conflict(
-                f"The copy is not equal to {name} in: {', '.join(wrong)}.{UNFINISHED}",
+                f"The copy is not equal to {name} in: {', '.join(wrong)}.",
                 Mend.COPY_AGAIN,
+                written=Written.UNFINISHED,
             )
         return Copy(tuple(copied), resumed)
 

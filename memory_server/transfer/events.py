@@ -36,8 +36,8 @@ from memory_server.importing import own
 from memory_server.project import named
 from memory_server.services import projects as naming
 from memory_server.storage.tx import Tx, WriteTx
-from memory_server.transfer import facts, learnt, origins, projects, writing
-from memory_server.transfer.shapes import CONVERSATION
+from memory_server.transfer import facts, origins, projects, writing
+from memory_server.transfer.shapes import CONVERSATION, QUESTION, USE
 
 _SAYS: Final[Mapping[str, tuple[str, str]]] = {
     "memory": ("memories", "content, type, tags, importance, metadata"),
@@ -292,6 +292,6 @@ def _restore(tx: WriteTx, step: Step, before: Record, event: Event) -> None:
         case ProjectRecord():
             projects.rewrite(tx, step.item, before)
         case UseRecord():
-            learnt.put_use(tx, step.item, 0, before)
+            writing.update(tx, "memory_uses", step.item, USE.values(before))
         case QuestionRecord():
-            learnt.put_question(tx, step.item, before)
+            writing.update(tx, "open_questions", step.item, QUESTION.values(before))

@@ -122,7 +122,7 @@ class ImportService:
         except MemoryServerError as error:
             raise broken_off(error, imported.written, Mend.IMPORT_AGAIN) from error
         self.queue.wake()
-        imported.event, imported.rules = run.event, run.rules
+        imported.event, imported.rules, imported.conflicts = run.event, run.rules, run.conflicts
         return imported
 
     def _passes(self, record: Record, source: str, imported: Imported) -> bool:
@@ -178,7 +178,6 @@ class ImportService:
             imported.count(record.kind, outcome if isinstance(outcome, Outcome) else Outcome.REFUSED)
             if not isinstance(why, Outcome):
                 imported.refused.append(Refusal(_name(record), why))
-        imported.conflicts += run.told()
 
     def _end(self, run: Run, imported: Imported) -> None:
         """End what the source has no more; where a part of it cannot be read, nothing ends."""
@@ -191,7 +190,6 @@ class ImportService:
                 imported.count(kind, outcome, number)
             if run.steps:
                 self._keep_event(run, tx, imported, [])
-        imported.conflicts += run.told()
 
     def _keep_event(
         self,

@@ -1,4 +1,4 @@
-"""Reads and writes what was learnt as records: which sessions have used which memories, and the open questions.
+"""Reads what was learnt as records: which sessions have used which memories, and the open questions.
 
 Both are read in the order of their moments, so that the rows of another database come in this order too.
 """
@@ -6,8 +6,8 @@ Both are read in the order of their moments, so that the rows of another databas
 from collections.abc import Iterator
 
 from memory_server.domain.exchange.records import QuestionRecord, UseRecord, place
-from memory_server.storage.tx import Tx, WriteTx
-from memory_server.transfer import reading, writing
+from memory_server.storage.tx import Tx
+from memory_server.transfer import reading
 from memory_server.transfer.shapes import QUESTION, USE
 
 
@@ -62,19 +62,3 @@ def find_question(
         {"project": project, "question": question, "person": person},
     )
     return None if row is None else (row[0], QUESTION.make(row[1:]))
-
-
-def put_use(tx: WriteTx, id: int | None, memory_id: int, record: UseRecord) -> int:
-    """Insert the use of a memory, or write it into its row; return the id of the row."""
-    if id is None:
-        return tx.statements.insert("memory_uses", {"memory_id": memory_id, **USE.values(record)})
-    writing.update(tx, "memory_uses", id, USE.values(record))
-    return id
-
-
-def put_question(tx: WriteTx, id: int | None, record: QuestionRecord) -> int:
-    """Insert a question, or write it into its row; return the id of the row."""
-    if id is None:
-        return tx.statements.insert("open_questions", QUESTION.values(record))
-    writing.update(tx, "open_questions", id, QUESTION.values(record))
-    return id

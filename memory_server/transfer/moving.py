@@ -9,7 +9,6 @@ that was killed can be repeated, or given up.
 """
 
 import time
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -23,8 +22,6 @@ FEW = 200
 
 PASSES = 10
 """Passes at most before the writes wait: more are written all the time."""
-
-Clock = Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +39,6 @@ def move(
     target: MoveTarget,
     address: str,
     progress: Progress = lambda _done, _total: None,
-    now: Clock = time.monotonic,
 ) -> Move | None:
     """Move everything of the source to the target, whose address is what servers are told. Both are closed.
 
@@ -70,10 +66,10 @@ def move(
             if number <= FEW:
                 break
         with source.pause(address) as moment:
-            began = now()
+            began = time.monotonic()
             since += _catch_up(moment, target, mark)
             target.complete(moment.highest_ids())
-        waited = now() - began
+        waited = time.monotonic() - began
         target.open()
         return Move(rows, since, waited)
 

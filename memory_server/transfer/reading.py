@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from memory_server.domain.embedding import Embedded
-from memory_server.domain.exchange.pages import pages
 from memory_server.domain.exchange.records import (
     OWN,
     Capture,
@@ -65,25 +64,17 @@ def memories(tx: Tx, ids: Sequence[int], embedded: bool = False) -> list[MemoryR
     return _named(tx, "memory", ids, records)
 
 
-def contents(tx: Tx, ids: Sequence[int]) -> list[tuple[Any, ...]]:
-    """Return the ids and the texts of memories that are there."""
+def said(tx: Tx, ids: Sequence[int]) -> list[tuple[Any, ...]]:
+    """Return the id, text, type, project and person of each of these memories that is there."""
     return tx.statements.rows(
-        "SELECT id, content FROM memories WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY id",
+        """
+        SELECT id, content, type, project, person
+        FROM memories
+        WHERE id IN (SELECT value FROM json_each(:ids))
+        ORDER BY id
+        """,
         {"ids": tx.statements.array(ids)},
     )
-
-
-def said(tx: Tx) -> Iterator[tuple[int, str, str, str | None, str | None]]:
-    """Yield every memory: its id, text, type, project and person."""
-    for page in pages(order(tx, "memory")):
-        yield from tx.statements.rows(
-            """
-            SELECT id, content, type, project, person
-            FROM memories
-            WHERE id IN (SELECT value FROM json_each(:ids))
-            """,
-            {"ids": tx.statements.array(page)},
-        )
 
 
 def turns(tx: Tx, ids: Sequence[int], embedded: bool = False) -> list[TurnRecord]:

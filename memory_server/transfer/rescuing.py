@@ -52,6 +52,5 @@ def _copy(
         if not was_there:
             unfinished.unlink(missing_ok=True)
         if isinstance(error, MemoryServerError):  # its mend is one of `copy`
-            text = error.problem.text.removesuffix(copying.UNFINISHED)
-            raise type(error)(text, written=Written.NOTHING) from error
+            raise type(error)(error.problem.text, written=Written.NOTHING) from error
         raise

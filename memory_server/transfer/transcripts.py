@@ -52,7 +52,7 @@ class TranscriptService:
 
     def follow(self, path: Path, folder: Path, caller: Caller) -> None:
         """Take in what a transcript has more, and drop what is gone of the folder of its client."""
-        run = Run(transcripts.NAME, Filing(caller, None), {}, set(), 0, path=str(path))
+        run = Run(transcripts.NAME, Filing(caller, None), str(path))
         turns = self._unread(path)
         while _stands(path) and (batch := list(islice(turns, AT_ONCE))):
             run.steps.clear()  # it is no event

@@ -3,25 +3,16 @@
 import base64
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
-from typing import Final
 
 import numpy as np
 
 from memory_server.domain.embedding import Embedded, Space, Vector
 from memory_server.domain.exchange.records import SpaceRecord
 from memory_server.storage.tx import Tx, WriteTx
-from memory_server.storage.vectors import Waiting
+from memory_server.storage.vectors import TABLES, Waiting
 
 Vectors = dict[int, dict[str, tuple[str, ...]]]
 """By item, and by the fingerprint of the model: the vectors of the item's parts in base64."""
-
-_TABLES: Final = {
-    Embedded.MEMORIES: ("embeddings", "memory_id"),
-    Embedded.TURNS: ("turn_embeddings", "turn_id"),
-    Embedded.FACTS: ("fact_embeddings", "fact_id"),
-    Embedded.SHORT_TERM: ("short_term_embeddings", "memory_id"),
-}
-"""By kind, the table of the vectors and its column with the item's id."""
 
 
 def spaces(tx: Tx) -> Iterator[SpaceRecord]:
@@ -32,7 +23,8 @@ def spaces(tx: Tx) -> Iterator[SpaceRecord]:
 
 def of_items(tx: Tx, kind: Embedded, ids: Sequence[int]) -> Vectors:
     """Return the vectors of items, those of a long memory's parts and of a turn's message too."""
-    rows = tx.whole_rows.vectors(*_TABLES[kind], ids)
+    tables = TABLES[kind]
+    rows = [row for table in tables.embedded.values() for row in tx.whole_rows.vectors(table, tables.id, ids)]
     if kind is Embedded.MEMORIES:
         memories_by_part: dict[int, int] = dict(
             tx.statements.rows(
@@ -42,8 +34,6 @@ def of_items(tx: Tx, kind: Embedded, ids: Sequence[int]) -> Vectors:
         )
         parts = tx.whole_rows.vectors("part_embeddings", "part_id", list(memories_by_part))
         rows += [(memories_by_part[part], space_id, vector) for part, space_id, vector in parts]
-    if kind is Embedded.TURNS:
-        rows += tx.whole_rows.vectors("turn_message_embeddings", "turn_id", ids)
     fingerprints = {known_space.id: known_space.space.fingerprint for known_space in tx.spaces.select()}
     vectors: Vectors = {}
     for item, space_id, vector in rows:

@@ -217,6 +217,14 @@ def number_to_keep(id: str) -> int | None:
     return number if fits else None
 
 
+def put(tx: WriteTx, table: str, id: int | None, row: Mapping[str, Any]) -> int:
+    """Insert a row, or give the row with this id these values; return its id."""
+    if id is None:
+        return tx.statements.insert(table, row)
+    update(tx, table, id, row)
+    return id
+
+
 def update(tx: WriteTx, table: str, id: int, row: Mapping[str, Any]) -> None:
     """Give a row these values, and index its words anew."""
     settings = ", ".join(f'"{column}" = :{column}' for column in row)

@@ -7,6 +7,7 @@ from memory_server.domain.exchange import reconcile
 from memory_server.domain.exchange.records import QuestionRecord, UseRecord
 from memory_server.storage.tx import WriteTx
 from memory_server.transfer import learnt, writing
+from memory_server.transfer.shapes import QUESTION, USE
 from memory_server.transfer.taking.run import Outcome, Run, outcome
 
 
@@ -18,7 +19,7 @@ def take_use(run: Run, tx: WriteTx, record: UseRecord) -> Outcome:
     id, local = learnt.find_use(tx, memory, record.session) or (None, None)
     result = replace(record, memory="") if local is None else reconcile.uses(local, record)
     if result != local:
-        row_id = learnt.put_use(tx, id, memory, result)
+        row_id = writing.put(tx, "memory_uses", id, {"memory_id": memory, **USE.values(result)})
         run.did(Did.CHANGED if local else Did.ADDED, "use", row_id, local)
     return outcome(local is None, result != local)
 
@@ -30,6 +31,6 @@ def take_question(run: Run, tx: WriteTx, record: QuestionRecord) -> Outcome:
     id, local = learnt.find_question(tx, project, record.question, record.person) or (None, None)
     result = record if local is None else reconcile.questions(local, record)
     if result != local:
-        row_id = learnt.put_question(tx, id, result)
+        row_id = writing.put(tx, "open_questions", id, QUESTION.values(result))
         run.did(Did.CHANGED if local else Did.ADDED, "question", row_id, local)
     return outcome(local is None, result != local)

@@ -10,6 +10,7 @@ from memory_server.domain.caller import OWNED
 from memory_server.domain.event import Did, Step
 from memory_server.domain.exchange.edited import Text, pairs
 from memory_server.domain.exchange.filing import Filing
+from memory_server.domain.exchange.pages import pages
 from memory_server.domain.exchange.records import (
     OWN,
     FactRecord,
@@ -62,11 +63,11 @@ class Run:
 
     source: str
     filing: Filing
-    texts: dict[bytes, list[int]]
-    source_ids: set[str]
-    total: int
+    path: str
     at: str = ""
-    path: str = ""
+    total: int = 0
+    texts: dict[bytes, list[int]] = field(default_factory=dict)
+    source_ids: set[str] = field(default_factory=set)
     present_ids: set[tuple[str, str]] = field(default_factory=set)
     present_edges: set[int] = field(default_factory=set)
     edited: dict[str, str] = field(default_factory=dict)
@@ -90,7 +91,7 @@ class Run:
         Of the source: how much it has, its ids, and which of its texts were edited since they were imported. Where it
         is a file of ours, two memories of one file stay two.
         """
-        run = Run(source, filing, {}, set(), 0, path=path)
+        run = Run(source, filing, path)
         texts: list[Text] = []
         for record in records():
             run.total += 1
@@ -103,8 +104,9 @@ class Run:
                     texts.append((record.id, run.place(record), record.content))
         with database.read() as tx:
             run.at = tx.now
-            for id, content, type, name, person in reading.said(tx):
-                run.texts.setdefault(said_as(content, type, name, person), []).append(id)
+            for page in pages(reading.order(tx, "memory")):
+                for id, *says in reading.said(tx, page):
+                    run.texts.setdefault(said_as(*says), []).append(id)
             if path and not run.own:
                 run.edited = run.find_edited(tx, texts)
         return run
@@ -118,7 +120,7 @@ class Run:
         if not gone:
             return {}
         known_ids = {origin.source_id for origin in places}
-        texts_by_id = {id: content for id, content, *_ in reading.contents(tx, list(gone))}
+        texts_by_id = {id: content for id, content, *_ in reading.said(tx, list(gone))}
         earlier = [
             (origin.source_id, origin.place, texts_by_id[id])
             for id, origin in gone.items()
@@ -177,11 +179,6 @@ class Run:
             return by_source
         stamp = self.filing.caller.stamp(text)
         return stamp if trust.waits(stamp) else by_source
-
-    def told(self) -> list[str]:
-        """Return the conflicts since the last call."""
-        conflicts, self.conflicts = self.conflicts, []
-        return conflicts
 
     def project_of(self, tx: WriteTx, name: str | None) -> str | None:
         """Return the name under which something is filed here."""
