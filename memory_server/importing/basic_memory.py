@@ -73,8 +73,8 @@ def records(opened: Opened) -> Iterator[Record]:
 
 
 def _memories(note: _Note, edges: list[EdgeRecord]) -> Iterator[Record]:
-    created_at = moment(note.fields.get("created")) or moment(note.fields.get("date")) or note.changed
-    updated_at = moment(note.fields.get("modified")) or moment(note.fields.get("updated")) or note.changed
+    created_at = moment(note.fields.get("created"), note.fields.get("date")) or note.changed
+    updated_at = moment(note.fields.get("modified"), note.fields.get("updated")) or note.changed
     tags = tuple(texts(note.fields.get("tags", "").strip("[]").replace('"', "").replace("'", "")))
     prose = _BLANK.sub("\n\n", "\n".join(note.prose)).strip()
     more = {name: value for name, value in note.fields.items() if name not in _OWN_FIELDS}

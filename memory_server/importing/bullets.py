@@ -92,8 +92,8 @@ def _note(opened: Opened) -> _Note:
     body = _COMMENT.sub("", body)
     project = repository(opened.path)
     changed = file_moment(opened.path.stat().st_mtime)
-    created_at = next(filter(None, (moment(fields.get(name)) for name in _DATES)), changed)
-    updated_at = next(filter(None, (moment(fields.get(name)) for name in _CHANGED)), changed)
+    created_at = moment(*map(fields.get, _DATES)) or changed
+    updated_at = moment(*map(fields.get, _CHANGED)) or changed
     tags = tuple(tag.lstrip("#") for tag in texts(fields.get("tags", "").strip("[]").replace('"', "")))
     more = {
         name: value for name, value in fields.items() if name not in (*_DATES, *_CHANGED, "tags") and value

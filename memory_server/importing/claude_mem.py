@@ -53,7 +53,7 @@ def _prompt(row: dict[str, Any]) -> Record:
         summary_of(text),
         project=str(row.get("project") or ""),
         session=session or None,
-        created_at=moment(row.get("created_at_epoch")) or moment(row.get("created_at")),
+        created_at=moment(row.get("created_at_epoch"), row.get("created_at")),
         created_by=NAME,
     )
 
@@ -78,7 +78,7 @@ def _memory(row: dict[str, Any], kind: str, content: str, type: str, tags: tuple
     session = str(row.get("memory_session_id") or row.get("sdk_session_id") or "")
     if not content:
         return Refusal(f"{kind} {row['id']}", "has no text")
-    created_at = moment(row.get("created_at_epoch")) or moment(row["created_at"])
+    created_at = moment(row.get("created_at_epoch"), row["created_at"])
     files = [
         *texts(row.get("files_read")),
         *texts(row.get("files_modified")),

@@ -168,11 +168,7 @@ def _bubbles(rows: Rows, session: str, composer: dict[str, Any]) -> Iterator[Mes
         if bubble is None:
             yield Refusal(f"message {id} of session {session}", "cannot be read")
             continue
-        at = (
-            moment(bubble.get("createdAt"))
-            or moment(bubble.get("timestamp"))
-            or moment(composer.get("createdAt"))
-        )
+        at = moment(bubble.get("createdAt"), bubble.get("timestamp"), composer.get("createdAt"))
         size = len(value) if isinstance(value, bytes) else len(str(value))
         message = Message(id, "user" if bubble.get("type") == 1 else "assistant", at, size)
         message.texts += filter(None, [text_of(bubble, "text").strip()])

@@ -57,7 +57,7 @@ def _block(opened: Opened, block: dict[str, Any], agent: str) -> MemoryRecord:
             **filled(description=block.get("description"), agent=agent),
         },
         created_at=moment(block.get("created_at")),
-        updated_at=moment(block.get("updated_at")) or moment(block.get("created_at")),
+        updated_at=moment(block.get("updated_at"), block.get("created_at")),
         created_by=NAME,
         place="#".join(filter(None, [opened.place, agent, label])),
     )
@@ -67,7 +67,7 @@ def _file(opened: Opened, file: dict[str, Any]) -> Record:
     name, text = str(file.get("file_name") or file.get("id")), str(file.get("content") or "").strip()
     if not text:
         return Refusal(f"file {name}", "has no text", elsewhere=True)
-    at = moment(file.get("file_last_modified_date")) or moment(file.get("file_creation_date"))
+    at = moment(file.get("file_last_modified_date"), file.get("file_creation_date"))
     return MemoryRecord(
         hashed(opened.place, "file", name), f"{name}\n{text}", "learning", tags=("file",), created_at=at,
         updated_at=at, created_by=NAME, place=f"{opened.place}#{name}",

@@ -21,12 +21,12 @@ def fits(opened: Opened) -> bool:
 
 
 def records(opened: Opened) -> Iterator[Record]:
-    directory = "working_directory" if "working_directory" in opened.tables["sessions"] else "NULL"
+    folder = "s.working_directory" if "working_directory" in opened.tables["sessions"] else "NULL"
     items = f"""
-        SELECT i.*, s.name AS session_name, s.{directory} AS folder
+        SELECT i.*, s.name AS session_name, {folder} AS folder
         FROM context_items AS i LEFT JOIN sessions AS s ON s.id = i.session_id
         ORDER BY i.created_at, i.id
-    """.replace("s.NULL", "NULL")
+    """
     yield from opened.records(items, "item {}", _item)
     if opened.has(journal_entries="id session_id entry tags created_at"):
         journal = "SELECT * FROM journal_entries ORDER BY created_at, id"
@@ -47,7 +47,7 @@ def _item(row: dict[str, Any]) -> Record:
         importance=_IMPORTANCE.get(str(row["priority"]), 5),
         metadata=filled(key=row["key"], session=row["session_name"], metadata=metadata),
         created_at=moment(row["created_at"]),
-        updated_at=moment(row.get("updated_at")) or moment(row["created_at"]),
+        updated_at=moment(row.get("updated_at"), row["created_at"]),
         created_by=NAME,
         session=row["session_id"],
     )

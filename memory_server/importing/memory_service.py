@@ -26,7 +26,7 @@ def records(opened: Opened) -> Iterator[Record]:
 def _memory(row: dict[str, Any]) -> Record:
     value = parsed_json(row["metadata"])
     metadata = value if isinstance(value, dict) else {}
-    created_at = moment(row["created_at"]) or moment(row.get("created_at_iso"))
+    created_at = moment(row["created_at"], row.get("created_at_iso"))
     return MemoryRecord(
         row["content_hash"],
         row["content"] or "",

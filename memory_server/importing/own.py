@@ -1,8 +1,7 @@
 """Our own export: a JSON object a line, the first one names the form."""
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from collections.abc import Iterator
 from functools import cache
 from typing import Annotated, Any
 
@@ -27,11 +26,14 @@ def line(record: Record | Header) -> str:
     """A record as one line of JSON. What is as by default is left out, but for the version of the form."""
     if isinstance(record, Header):
         return json.dumps({"kind": record.kind, "version": record.version})
-    return json.dumps({"kind": record.kind, **_plain(record)}, ensure_ascii=False, allow_nan=False)
+    fields = _adapter().dump_python(
+        record, exclude_defaults=True, warnings=False
+    )  # nothing here is validated
+    return json.dumps({"kind": record.kind, **fields}, ensure_ascii=False, allow_nan=False)
 
 
 def read(text: str) -> Record:
-    """Return the record of a line that this program has written."""
+    """Return the record of a line."""
     record: Record = _adapter().validate_python(json.loads(text))
     return record
 
@@ -61,7 +63,7 @@ def records(opened: Opened) -> Iterator[Record]:
 
 def _record(number: int, text: str) -> Record:
     try:
-        record: Record = _adapter().validate_python(json.loads(text))
+        record = read(text)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         return Refusal(f"line {number}", f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
@@ -90,24 +92,6 @@ def _values(record: Record) -> list[Any]:
 @cache
 def _adapter() -> TypeAdapter[Any]:
     return TypeAdapter(Annotated[Exported, Field(discriminator="kind")])
-
-
-def _plain(value: Any) -> Any:
-    if is_dataclass(value):
-        return {
-            field.name: _plain(getattr(value, field.name))
-            for field in fields(value)
-            if field.name != "kind" and getattr(value, field.name) != _default(field)
-        }
-    if isinstance(value, Mapping):
-        return {name: _plain(member) for name, member in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value
-
-
-def _default(field: Any) -> Any:
-    return field.default_factory() if field.default_factory is not MISSING else field.default
 
 
 FORMAT = Format(OWN, "an export of memory-server", fits, records)

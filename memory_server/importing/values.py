@@ -44,8 +44,12 @@ _DAY_FIRST = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[ ,T]+(\d{1,2}:\d{2}(?
 """A date as 14.03.2025 or 14.3.2025 09:30."""
 
 
-def moment(value: object) -> str:
-    """A moment as the file keeps it; empty where there is none, or none that can be read."""
+def moment(*values: object) -> str:
+    """Return the first of some values that is a moment, as the file keeps it; empty where none can be read."""
+    return next(filter(None, map(_moment, values)), "")
+
+
+def _moment(value: object) -> str:
     if value is None or value == "":
         return ""
     if isinstance(value, str) and (day_first := _DAY_FIRST.match(value.strip())):
