@@ -21,7 +21,8 @@ from memory_server.triggers import (
 from memory_server.triggers.hints import hinted
 from memory_server.triggers.javascript import reasons
 from memory_server.triggers.javascript.parts import calls_of, parts_of
-from memory_server.triggers.javascript.sandbox import Evaluation, Nearnesses, NoEngine, Sandbox
+from memory_server.triggers.javascript.replies import Evaluation, Nearnesses
+from memory_server.triggers.javascript.sandbox import NoEngine, Sandbox
 from memory_server.triggers.javascript.trial import SAMPLE
 from memory_server.triggers.mistakes import no_day
 

@@ -93,18 +93,6 @@ class Child:
     def alive(self) -> bool:
         return not self._closed and self._process.poll() is None
 
-    def tell(self, tag: bytes, body: bytes, deadline: float) -> None:
-        """Send a frame that has no answer.
-
-        Raises:
-            Died: the worker ended before the frame was sent.
-        """
-        self._until(deadline)
-        try:
-            self._send(tag, body)
-        finally:
-            self._until(None)
-
     def learn(self, situation: bytes, deadline: float) -> None:
         """Send the situation for the following triggers.
 

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -13,28 +13,34 @@ from typing import Any
 from memory_server.call import acting, deadline
 from memory_server.domain.message import Message
 from memory_server.domain.situation import Situation
-from memory_server.errors import TriggerRejected, Unavailable
+from memory_server.errors import Unavailable
 from memory_server.language.han import SIMPLIFIED, TRADITIONAL
 from memory_server.language.keys import UNSPACED
 from memory_server.language.text import visible
 from memory_server.triggers import (
-    FALSE,
     MOST_BYTES,
     NO_ENGINE,
-    TRUE,
     UNLOADABLE,
     Failure,
     FailureKind,
     Outcome,
     Skipped,
-    Value,
     size,
 )
 from memory_server.triggers.effort import TriggerEffort
 from memory_server.triggers.javascript import reasons, trial
-from memory_server.triggers.javascript.child import MALFORMED, Answers, Child, Died
-from memory_server.triggers.javascript.compat import engine_folder, position
+from memory_server.triggers.javascript.child import Answers, Child, Died
+from memory_server.triggers.javascript.compat import engine_folder
 from memory_server.triggers.javascript.parts import parts_of
+from memory_server.triggers.javascript.replies import (
+    NO_SENSE,
+    SKIPPED,
+    TIMEOUT,
+    Evaluation,
+    Nearnesses,
+    Reply,
+    timed,
+)
 from memory_server.triggers.javascript.turns import WorkerTurn, WorkerTurns
 
 SECONDS = 1.0
@@ -68,15 +74,8 @@ TOO_LONG = f"The trigger is longer than {MOST_BYTES} bytes."
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 """Where JavaScript's time, in milliseconds, begins."""
 
-TIMEOUT = {"kind": "timeout", "message": "it takes too long"}
-"""The answer in the place of a worker that was killed at the deadline."""
-
 MOST_SAID = 400
 """Characters of what the system says of an engine that cannot be loaded."""
-
-SKIPPED = {"kind": "skipped"}
-"""The answer in the place of a worker whose time was cut by the budget."""
-
 
 Trigger = tuple[int, str, dict[str, Any] | None]
 """What the worker is sent of a trigger: its place in the search, its source, and what a trial or its parts need."""
@@ -88,53 +87,6 @@ class Unstartable(Exception):
 
 class NoEngine(Unstartable):
     """This machine has no engine that can be loaded; the text says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluation(Skipped):
-    """The trigger runs again when it is reply how near in meaning texts are.
-
-    Each of `asks` is a list in JSON: a text, and those that it is compared with, messages by their index.
-    """
-
-    asks: tuple[str, ...] = ()
-    milliseconds: float = 0.0
-
-
-Nearnesses = Mapping[str, float | None]
-"""For each ask of `Asking` the highest similarity; None without an embedder."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """The worker's answer for one trigger (`reply`), and how long it took."""
-
-    reply: dict[str, Any]
-    milliseconds: float
-
-    def outcome(self) -> Outcome:
-        match self.reply:
-            case {"kind": "value", "holds": bool(holds), "why": str(why)}:
-                text = TRUE if holds else FALSE
-                shown, plain = (reasons.shown(why), reasons.kept(why)) if why else (text, text)
-                return Value(holds, shown, self.milliseconds, plain, self.reply.get("doubted") is True)
-            case {"kind": "ask", "asks": list(asks)}:
-                return Evaluation(False, tuple(_written(ask) for ask in asks), self.milliseconds)
-            case {"kind": "error" | "timeout" | "memory" as kind}:
-                return Failure(FailureKind(kind), self.message, self.milliseconds)
-            case {"kind": "skipped"}:
-                return Skipped()
-        return Failure(FailureKind.ERROR, MALFORMED, self.milliseconds)
-
-    @property
-    def message(self) -> str:
-        """The error and its place, in one line: `TypeError: x is not a function (line 1, column 5)`."""
-        name, message, stack = (
-            visible(str(self.reply.get(part, ""))[:2000]) for part in ("name", "message", "stack")
-        )
-        text = " ".join((f"{name}: {message}" if name else message).split())
-        at = position(stack)
-        return text if at is None else f"{text} (line {at[0]}, column {at[1]})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,11 +178,11 @@ class Sandbox:
             while len(texts) < len(triggers) and time.monotonic() < run.ends:
                 if self._turns.are_awaited(turn):
                     break
-                answers = self._judged(explained[len(texts) :], run)
-                for (_, holds, _), part, answer in zip(
-                    triggers[len(texts) :], parts[len(texts) :], answers, strict=False
+                replies = self._judged(explained[len(texts) :], run)
+                for (_, holds, _), part, reply in zip(
+                    triggers[len(texts) :], parts[len(texts) :], replies, strict=False
                 ):
-                    texts.append(reasons.told(part.sources, answer.reply.get("parts"), holds))
+                    texts.append(reasons.told(part.sources, reply.answer.get("parts"), holds))
         except Unstartable:
             pass
         finally:
@@ -245,8 +197,6 @@ class Sandbox:
             NoEngine: no trigger can be evaluated on this machine.
             Unavailable: the worker cannot run now.
         """
-        if size(source) > MOST_BYTES:
-            raise TriggerRejected(TOO_LONG)
         ends = time.monotonic() + deadline.left(CHECK_SECONDS)
         try:
             return trial.check(source, lambda run: self._try(run, ends))
@@ -279,8 +229,8 @@ class Sandbox:
                 outcomes.append(Skipped())
             else:
                 try:
-                    answers = self._judged(fitting, run, blamed=run.blamed and not outcomes)
-                    outcomes += [answer.outcome() for answer in answers]
+                    replies = self._judged(fitting, run, blamed=run.blamed and not outcomes)
+                    outcomes += [reply.outcome for reply in replies]
                 except Unstartable as error:
                     # Other triggers used up the time that the worker needed to start again.
                     after_others = outcomes or run.behind_others or run.turn.waited
@@ -298,7 +248,7 @@ class Sandbox:
             return run.turn.holds
         return self._turns.pass_on(run.turn, run.ends - time.monotonic(), slow=run.seconds > SLICE)
 
-    def _try(self, trial_run: trial.TrialRun, ends: float) -> trial.Report:
+    def _try(self, trial_run: trial.TrialRun, ends: float) -> Reply:
         """One run of a check. The worker is given back between two runs, so that a search can use it."""
         forced = None if trial_run.forced is None else asdict(trial_run.forced)
         turn = self._turns.take(_who(), ends - time.monotonic())
@@ -308,16 +258,14 @@ class Sandbox:
         run = _Run(_situation_frame(trial_run.situation), ends, turn, seconds, blamed=True)
         try:
             trigger = (0, trial_run.source, {"trial": forced})
-            (answer,) = self._judged([trigger], run, blamed=True, patience=PATIENT)
+            (reply,) = self._judged([trigger], run, blamed=True, patience=PATIENT)
         finally:
             self._turns.give_back(turn)
-        if answer.reply is TIMEOUT and time.monotonic() >= ends:
+        if reply.answer is TIMEOUT and time.monotonic() >= ends:
             raise Unstartable("the time of this call is over")
-        outcome = answer.outcome()
-        if isinstance(outcome, Evaluation):  # a trial answers itself
-            outcome = Failure(FailureKind.ERROR, MALFORMED, outcome.milliseconds)
-        stack = str(answer.reply.get("stack", ""))
-        return trial.Report(outcome, answer.reply, position(stack), answer.milliseconds)
+        if isinstance(reply.outcome, Evaluation):  # a trial answers itself
+            return Reply(NO_SENSE, reply.milliseconds)
+        return reply
 
     def _judged(
         self, triggers: Sequence[Trigger], run: "_Run", *, blamed: bool = False, patience: float = 1.0
@@ -330,21 +278,21 @@ class Sandbox:
         for _ in range(2):
             began = time.monotonic()
             answers = self._ask(triggers, run, patience * run.seconds)
-            received = [_answer(reply, began) for reply in answers.received[: len(triggers)]]
+            received = [timed(answer, began) for answer in answers.received[: len(triggers)]]
             died = answers.died
             if died is None:
-                return received or [_answer({"kind": "error", "message": MALFORMED}, began)]
+                return received or [timed(NO_SENSE, began)]
             all_of_it = time.monotonic() >= answers.since + patience * run.seconds
             self._drop()
             if len(received) == len(triggers):
                 return received
             if died.late:
                 charged = all_of_it or (blamed and not received)
-                return [*received, _answer(TIMEOUT if charged else SKIPPED, answers.since)]
+                return [*received, timed(TIMEOUT if charged else SKIPPED, answers.since)]
             if received:
                 return received
             reason = str(died)
-        return [_answer({"kind": "error", "message": reason}, began)]
+        return [timed({"kind": "error", "message": reason}, began)]
 
     def _ask(self, triggers: Sequence[Trigger], run: "_Run", patience: float) -> Answers:
         """Ask a worker that is ready."""
@@ -384,10 +332,7 @@ class Sandbox:
             self._drop()
             raise Unstartable("the server is closing")
         try:
-            child.tell(b"C", _table(), ready_by)
-            child.tell(b"L", _script("locale.js"), ready_by)
-            child.tell(b"I", _script("inspection.js"), ready_by)
-            ready = child.ask(b"P", _script("prelude.js"), ready_by)
+            ready = child.ask(b"P", _prelude(), ready_by)
             if "message" in ready:
                 self._drop()
                 raise NoEngine(f"{UNLOADABLE}: {visible(str(ready['message']))[:MOST_SAID]}")
@@ -406,20 +351,6 @@ class Sandbox:
 def _who() -> str:
     person = acting.person()
     return "" if person is None else person.name
-
-
-def _answer(reply: dict[str, Any], began: float) -> Reply:
-    """With the processor time that the worker tells, since a busy machine makes no trigger slow; else what passed."""
-    cpu = reply.get("cpu")
-    return Reply(
-        reply,
-        cpu if isinstance(cpu, float) else 1000 * (time.monotonic() - began),
-    )
-
-
-def _written(ask: Any) -> str:
-    """An ask as the worker writes it."""
-    return json.dumps(ask, ensure_ascii=False, separators=(",", ":"))
 
 
 def _is_late(outcome: Outcome) -> bool:
@@ -457,12 +388,15 @@ def _present(message: Message) -> dict[str, str]:
 
 
 @cache
-def _table() -> bytes:
-    """The characters of scripts without spaces, U+0001, then triples: traditional character, NUL, simplified one."""
+def _prelude() -> bytes:
+    """The prelude and its arguments as JSON: a table of characters, dates in words, and the inspection.
+
+    The table has those of scripts without spaces, U+0001, then triples: traditional character, NUL, simplified one.
+    """
     pairs = (f"{a}\0{b}" for a, b in zip(TRADITIONAL, SIMPLIFIED, strict=True))
-    return (UNSPACED + "\1" + "".join(pairs)).encode()
-
-
-@cache
-def _script(name: str) -> bytes:
-    return Path(__file__).with_name(name).read_bytes()
+    table = UNSPACED + "\1" + "".join(pairs)
+    prelude, locale, inspection = (
+        Path(__file__).with_name(f"{name}.js").read_text("utf-8")
+        for name in ("prelude", "locale", "inspection")
+    )
+    return json.dumps([prelude, table, locale, inspection], ensure_ascii=False).encode()

@@ -2,16 +2,16 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
 from memory_server.domain.message import Message
 from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected, Unavailable
 from memory_server.triggers import Failure, FailureKind, Outcome, Value, odd_keys
 from memory_server.triggers.javascript import names
+from memory_server.triggers.javascript.replies import Reply
 from memory_server.triggers.reading import SourceReading
 
 SECONDS = 0.5
@@ -63,20 +63,7 @@ class TrialRun:
     forced: Forced | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """The result of a run.
-
-    `reply` is the worker's answer: value, type, calls of match_keys, and which data was read. `position` is the line
-    and column of an error."""
-
-    outcome: Outcome
-    reply: Mapping[str, Any]
-    position: tuple[int, int] | None
-    milliseconds: float
-
-
-Ask = Callable[[TrialRun], Report]
+Ask = Callable[[TrialRun], Reply]
 
 MOST_REGEXES = 20
 """Regular expressions of a trigger that are looked at. A choice, as the next two: they bound the time of a trial."""
@@ -146,28 +133,28 @@ def check(source: str, ask: Ask) -> tuple[bool, tuple[str, ...]]:
 
 def _compile(source: str, ask: Ask) -> None:
     """Compile the trigger without running it: a `throw` in front of it ends the run first."""
-    report = ask(TrialRun(f"throw 'compiled';\n{source}", EMPTY))
-    if report.reply.get("message") == "it throws compiled":
+    reply = ask(TrialRun(f"throw 'compiled';\n{source}", EMPTY))
+    if reply.answer.get("message") == "it throws compiled":
         return
-    if report.reply.get("name") != "SyntaxError":
-        _value(report)
-    where = f" at line {report.position[0] - 1}, column {report.position[1]}" if report.position else ""
-    raise TriggerRejected(f"The trigger does not compile{where}: {report.reply.get('message')}.")
+    if reply.answer.get("name") != "SyntaxError":
+        _value(reply)
+    where = f" at line {reply.position[0] - 1}, column {reply.position[1]}" if reply.position else ""
+    raise TriggerRejected(f"The trigger does not compile{where}: {reply.answer.get('message')}.")
 
 
 def _unknown(source: str, ask: Ask) -> Iterator[str]:
     """Warnings of undefined names, which the runs may not have reached."""
     mentioned = names.undeclared(SourceReading.of(source))
     listed = json.dumps(list(mentioned)[:MOST_NAMES])
-    report = ask(TrialRun(f"throw {listed}.filter(name => !(name in globalThis)).join(' ')", EMPTY))
-    for name in str(report.reply.get("message", "")).removeprefix("it throws ").split()[:3]:
+    reply = ask(TrialRun(f"throw {listed}.filter(name => !(name in globalThis)).join(' ')", EMPTY))
+    for name in str(reply.answer.get("message", "")).removeprefix("it throws ").split()[:3]:
         if name in mentioned:
             where = names.position(source, mentioned[name])
             yield f"{name} is not defined ({where}): the trigger fails when it gets there."
 
 
-def _value(report: Report) -> bool:
-    match report.outcome:
+def _value(reply: Reply) -> bool:
+    match reply.outcome:
         case Value(holds=holds):
             return holds
         case Failure(kind=FailureKind.UNAVAILABLE, message=message):
@@ -177,11 +164,11 @@ def _value(report: Report) -> bool:
     raise TriggerRejected("The trigger returns no value: it takes too long.")
 
 
-def _tried(report: Report) -> Report:
-    """The report; raises if the trigger itself is at fault, since further runs would fail or take as long."""
-    if not _may_fail(report.outcome):
-        _value(report)
-    return report
+def _tried(reply: Reply) -> Reply:
+    """The reply; raises if the trigger itself is at fault, since further runs would fail or take as long."""
+    if not _may_fail(reply.outcome):
+        _value(reply)
+    return reply
 
 
 def _may_fail(outcome: Outcome) -> bool:
@@ -192,26 +179,26 @@ def _may_fail(outcome: Outcome) -> bool:
     return False
 
 
-def _noticed(reports: list[Report]) -> Iterator[str]:
+def _noticed(replies: list[Reply]) -> Iterator[str]:
     """Warnings of what the trigger read that is not there, and of its keys."""
-    noticed = dict.fromkeys(name for report in reports for name in report.reply.get("noticed", ()))
+    noticed = dict.fromkeys(name for reply in replies for name in reply.answer.get("noticed", ()))
     for name in list(noticed)[:MOST_NOTICED]:
         yield _NOTICED.get(name) or _NOT_THERE.format(name)
     yield from odd_keys.warnings(
-        dict.fromkeys(key for report in reports for key in report.reply.get("keys", ()))
+        dict.fromkeys(key for reply in replies for key in reply.answer.get("keys", ()))
     )
 
 
-def _constant(reports: list[Report]) -> Iterator[str]:
+def _constant(replies: list[Reply]) -> Iterator[str]:
     """Warns that it is always or never true, if only match_keys can change its value."""
-    values = {report.outcome.holds for report in reports if isinstance(report.outcome, Value)}
-    if len(values) != 1 or any(report.reply.get("touched") for report in reports):
+    values = {reply.outcome.holds for reply in replies if isinstance(reply.outcome, Value)}
+    if len(values) != 1 or any(reply.answer.get("touched") for reply in replies):
         return
     yield "It is always true." if values == {True} else "It is never true, whatever the messages say."
 
 
-def _odd_type(sample: Report) -> Iterator[str]:
-    match sample.reply.get("type"):
+def _odd_type(sample: Reply) -> Iterator[str]:
+    match sample.answer.get("type"):
         case "undefined":
             yield "Its last statement returns no value, which counts as false. If it defines a function, call it."
         case "object" if _value(sample):
@@ -220,7 +207,7 @@ def _odd_type(sample: Report) -> Iterator[str]:
             yield "It returns a string, which counts as true unless it is empty."
 
 
-def _slow(source: str, sample: Report, ask: Ask) -> Iterator[str]:
+def _slow(source: str, sample: Reply, ask: Ask) -> Iterator[str]:
     """Warns of the first text that takes long, of those on which regular expressions are known to be slow."""
     if sample.milliseconds > SLOW_MILLISECONDS:
         yield f"It takes {sample.milliseconds:.0f} ms even on a short conversation: a loop in it is too slow."
@@ -234,22 +221,22 @@ def _slow(source: str, sample: Report, ask: Ask) -> Iterator[str]:
         for text in texts:
             content = (text * (1 + length // len(text)))[:length] + "\0!"
             run = TrialRun(source, replace(SAMPLE, messages=(Message("user", content),)))
-            report = ask(run)
-            if _is_slow(report, most):
-                report = ask(run)  # once more: a new worker may have been started
-            if _is_slow(report, most):
+            reply = ask(run)
+            if _is_slow(reply, most):
+                reply = ask(run)  # once more: a new worker may have been started
+            if _is_slow(reply, most):
                 yield (
-                    f"It takes {report.milliseconds:.0f} ms on a message of {length} characters like {text!r}: "
+                    f"It takes {reply.milliseconds:.0f} ms on a message of {length} characters like {text!r}: "
                     "one of its regular expressions, or a loop, is too slow. Avoid nested repetitions."
                 )
                 return
 
 
-def _is_slow(report: Report, most: float) -> bool:
-    match report.outcome:
+def _is_slow(reply: Reply, most: float) -> bool:
+    match reply.outcome:
         case Failure(kind=FailureKind.TIMEOUT):
             return True
-    return report.milliseconds > most
+    return reply.milliseconds > most
 
 
 ADVERSARIAL = ("a", "1", " ", "ab", "a ", "a1_", "x@x.", "-", "人")

@@ -4,9 +4,9 @@ It must be self-contained: it is started by its path, in an interpreter that has
 `memory_server`, no site-packages), and it imports little, so that it starts fast. So it repeats the frame's head
 (`child.FRAME`) and the engine's name (`compat.ENGINE`).
 
-A frame is a tag, the length of its body, and the body in UTF-8. The server sends `C` (the table of characters), `L`
-(dates in words), `I` (the inspection), `P` (the prelude), `S` (the situation) and `T` (triggers). The worker
-answers `P` and `S` with one frame `A` of JSON; `T` with one for each trigger when it is judged, and then with `D`.
+A frame is a tag, the length of its body, and the body in UTF-8. The server sends `P` (the prelude with its arguments),
+`S` (the situation) and `T` (triggers). The worker answers `P` and `S` with one frame `A` of JSON; `T` with one for each
+trigger when it is judged, and then with `D`.
 """
 
 import json
@@ -45,17 +45,14 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     engine, unloadable = _engine(sys.argv[1])
     _fence()
-    scripts = {b"C": "", b"L": "", b"I": "", b"P": ""}
     realm: Realm | None = None
     zone = Zone()
     while (frame := _read()) is not None:
         tag, text = frame
-        if tag in scripts:
-            scripts[tag] = text
         if tag == b"P" and unloadable:
             _write(b"A", _failure("error", unloadable))
         elif tag == b"P":
-            realm = Realm(engine, scripts)
+            realm = Realm(engine, json.loads(text))
             _write(b"A", READY)
         elif tag == b"S" and realm is not None:
             clock, _, data = text.partition("\n")
@@ -160,9 +157,10 @@ class Zone:
 class Realm:
     """The context in which all triggers run, made anew when one has ended it or filled its memory."""
 
-    def __init__(self, engine: Any, scripts: dict[bytes, str]) -> None:
+    def __init__(self, engine: Any, prelude: list[str]) -> None:
+        """`prelude` is a script that gives a function, and the arguments of that."""
         self._engine = engine
-        self._scripts = scripts
+        self._prelude = prelude
         self._situation: tuple[str, float] | None = None
         self._seed = 0
         self._used = self._spent = False
@@ -197,8 +195,8 @@ class Realm:
     def _make(self) -> None:
         self._context = self._engine.Context()
         self._context.set_memory_limit(HEAP)
-        table, locale, inspection, prelude = (self._scripts[tag] for tag in (b"C", b"L", b"I", b"P"))
-        self._evaluate = self._context.eval(prelude)(table, locale, inspection)
+        script, *arguments = self._prelude
+        self._evaluate = self._context.eval(script)(*arguments)
         self._used = self._spent = False
         self._tell()
 
