@@ -13,7 +13,7 @@ GROUPS: Final = 1024
 """Groups of keys that are compared one by one: of 100,000 rows each has a hundred."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Copied:
     """The rows of a tenant as they are, for a copy of it. It names the tenant, since who fills one is the owner of the
     tables and sees all."""

@@ -1,5 +1,8 @@
 """Translates the driver's exceptions, by type, into errors that say what mends them."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import psycopg
 from psycopg import errors
 
@@ -21,6 +24,15 @@ REFUSING = frozenset([NEWER, UNFINISHED, MOVED])
 """They refuse a whole transaction, not the statement alone that raised them."""
 
 
+@contextmanager
+def translated(place: str) -> Iterator[None]:
+    """Translate the driver's errors of a block: see `meaning`."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise meaning(error, place) from error
+
+
 def meaning(error: psycopg.Error, place: str) -> MemoryServerError:
     """Translate an error of the driver into one that says what mends it. `place` names the database without a
     password.
@@ -34,8 +46,9 @@ def meaning(error: psycopg.Error, place: str) -> MemoryServerError:
         return broken
     match error:
         case errors.DeadlockDetected() | errors.SerializationFailure():
-            text = f"This call conflicted with another program in {place}, so PostgreSQL rolled it back."
-            return Undone(text, Mend.TRY_AGAIN, written=Written.NOTHING)
+            return _undone(
+                f"This call conflicted with another program in {place}, so PostgreSQL rolled it back."
+            )
         case errors.LockNotAvailable():
             return _again(f"Other servers have kept {place} busy for longer than this call waits.")
         case errors.QueryCanceled():  # by `statement_timeout`, or by an administrator
@@ -79,6 +92,11 @@ def _again(text: str) -> Unavailable:
     return Unavailable(text, Mend.TRY_AGAIN, written=Written.NOTHING)
 
 
+def _undone(text: str) -> Undone:
+    """Make the error for a transaction that was rolled back because of what others did."""
+    return Undone(text, Mend.TRY_AGAIN, written=Written.NOTHING)
+
+
 def busy(place: str, seconds: float) -> Unavailable:
     """Make the error for a call that waited in vain: others used every connection, or were opening the database."""
     return _again(f"Other calls have kept {place} busy for {seconds:.1f} s.")
@@ -86,16 +104,12 @@ def busy(place: str, seconds: float) -> Unavailable:
 
 def outdated() -> Undone:
     """Another server renamed or joined projects while a transaction went by their former names."""
-    return Undone(
-        "Another server renamed or joined projects meanwhile.", Mend.TRY_AGAIN, written=Written.NOTHING
-    )
+    return _undone("Another server renamed or joined projects meanwhile.")
 
 
 def lost(error: psycopg.Error, place: str) -> Undone:
     """Make the error for a connection that broke before the command to commit."""
-    return Undone(
-        f"The connection to {place} broke ({_first_line(error)}).", Mend.TRY_AGAIN, written=Written.NOTHING
-    )
+    return _undone(f"The connection to {place} broke ({_first_line(error)}).")
 
 
 def untold(error: psycopg.Error, place: str) -> Unavailable:
@@ -131,7 +145,7 @@ def unfinished(place: str, source: str) -> Unavailable:
 
 def moved(place: str, target: str) -> Undone:
     """Make the error for a tenant that is in another database now: repeated, the call goes there."""
-    return Undone(f"{place} has moved to {target}.", Mend.TRY_AGAIN, written=Written.NOTHING)
+    return _undone(f"{place} has moved to {target}.")
 
 
 def _first_line(error: Exception) -> str:

@@ -2,10 +2,11 @@
 
 import struct
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import psycopg
@@ -22,7 +23,7 @@ from memory_server.postgres.filling_words import WORDS, FillingWords
 from memory_server.postgres.health import Health
 from memory_server.postgres.nearest import INDEXED
 from memory_server.postgres.second_connection import SecondConnection
-from memory_server.postgres.tx import Trips, Tx
+from memory_server.postgres.tx import Tx, Values
 from memory_server.storage.columns import TABLES, VECTOR, Table
 from memory_server.storage.copying import FOLLOWS, Key, Row
 from memory_server.where import Postgres
@@ -34,14 +35,13 @@ INDEX_MEMORY: Final = "512MB"
 """The memory in which an index of vectors is built: 100,000 vectors of 384 numbers fill a fifth of it."""
 
 
-class Filling:
+class Filling(Copied):
     """Fills an empty tenant. Each call is committed when it returns; the words of its rows are committed soon after."""
 
     def __init__(self, place: Postgres, clock: Callable[[], datetime]) -> None:
         self._place = place
         self._clock = clock
         self._connection: Connection | None = None
-        self._tx: Tx
         self._sending: Sending
         self._words: FillingWords
         self._connections: list[SecondConnection] = []
@@ -53,29 +53,17 @@ class Filling:
             connection = self._connection = self._connected()
             migrate.bring_forward(connection, now)
             tenant = tenants.find_or_add(connection, self._place.tenant, now).id
-            self._tx = act_alone_in(connection, tenant, now, FILLING, str(self._place))
+            self.tx = act_alone_in(connection, tenant, now, FILLING, str(self._place))
             self._sending = Sending(tenant, read_types(connection))
             self._resumed = self._mark(source)
             self._words = FillingWords(self._second_connection(), self._sending, alone=self._is_alone())
             return self._resumed
 
-    def count(self, table: Table) -> int:
-        with self._translated():
-            return Copied(self._tx).count(table)
-
-    def rows(self, table: Table, after: Key | None, upto: Key | None, limit: int | None) -> list[Row]:
-        with self._translated():
-            return Copied(self._tx).rows(table, after, upto, limit)
-
-    def highest_ids(self) -> Mapping[str, int]:
-        with self._translated():
-            return Copied(self._tx).highest_ids()
-
     def put(self, table: Table, after: Key | None, upto: Key | None, rows: Sequence[Row]) -> None:
         where, values = between(table, after, upto)
-        with self._translated(), self._tx.connection.transaction():
+        with self._translated(), self.tx.connection.transaction():
             self._empty_following(table)
-            self._tx.send(f"DELETE FROM {table.name} WHERE {where}", values)
+            self.tx.send(f"DELETE FROM {table.name} WHERE {where}", values)
             self._insert(table, rows)
             self._empty_following(table)
         with self._translated():
@@ -84,12 +72,12 @@ class Filling:
     def _insert(self, table: Table, rows: Sequence[Row]) -> None:
         try:
             sent = (_sent(table, row) for row in rows)
-            self._sending.send(self._tx.connection, table.name, table.columns, sent)
+            self._sending.send(self.tx.connection, table.name, table.columns, sent)
         except psycopg.DataError as error:
             raise _refused(table, rows, error) from error
         if table.name == "memories":
             columns = ("id", "memory_id", "start", "length")
-            self._sending.send(self._tx.connection, "memory_parts", columns, _parts(table, rows))
+            self._sending.send(self.tx.connection, "memory_parts", columns, _parts(table, rows))
 
     def prepare(self) -> None:
         with self._translated():
@@ -97,7 +85,7 @@ class Filling:
                 self._words.add_missing()
             vectors = self._second_connection()
             vectors.give(_analyze)
-            for (dimensions,) in self._tx.rows(
+            for (dimensions,) in self.tx.rows(
                 "SELECT DISTINCT dimensions FROM spaces WHERE tenant_id = tenant() AND state <> 'retired'"
             ):
                 vectors.give(partial(_index_vectors, dimensions))
@@ -105,7 +93,7 @@ class Filling:
     def finish(self, highest_ids: Mapping[str, int]) -> None:
         with self._translated():
             self._await_indexes()
-            transaction = psycopg.Transaction(self._tx.connection)
+            transaction = psycopg.Transaction(self.tx.connection)
             try:
                 with transaction:
                     self._open_tenant(highest_ids)
@@ -122,15 +110,15 @@ class Filling:
 
     def _open_tenant(self, highest_ids: Mapping[str, int]) -> None:
         """From the end of the transaction on, the tenant is no copy any more. Raises Unavailable if it is not sound."""
-        commit_durably(self._tx)
+        commit_durably(self.tx)
         self._raise_ids(highest_ids)
-        self._tx.send("UPDATE tenants SET copy_of = NULL WHERE id = tenant()")
-        self._tx.send("SET LOCAL ROLE memory_server")
+        self.tx.send("UPDATE tenants SET copy_of = NULL WHERE id = tenant()")
+        self.tx.send("SET LOCAL ROLE memory_server")
         self._refuse_unsound()
-        self._tx.send("SELECT tell_write()")
+        self.tx.send("SELECT tell_write()")
 
     def _raise_ids(self, highest_ids: Mapping[str, int]) -> None:
-        self._tx.send(
+        self.tx.send(
             """
             INSERT INTO deleted_ids (tenant_id, name, highest)
             SELECT tenant(), name, highest FROM unnest(%s::text[], %s::bigint[]) AS given (name, highest)
@@ -140,7 +128,7 @@ class Filling:
         )
 
     def _refuse_unsound(self) -> None:
-        problems = [problem for problem in Health(self._tx).problems() if not problem.startswith("row ")]
+        problems = [problem for problem in Health(self.tx).problems() if not problem.startswith("row ")]
         if problems:
             raise Unavailable(f"The copy in {self._place} is not sound: {problems[0]}.", Mend.COPY_AGAIN)
 
@@ -150,37 +138,17 @@ class Filling:
         """Wait for the indexes. Raises Unavailable if the tenant is not sound."""
         with self._translated():
             self._await_indexes()
-            with self._tx.connection.transaction():
-                self._tx.send("SET LOCAL ROLE memory_server")
+            with self.tx.connection.transaction():
+                self.tx.send("SET LOCAL ROLE memory_server")
                 self._refuse_unsound()
-
-    def mark(self) -> str:
-        with self._translated():
-            return Copied(self._tx).mark()
-
-    def changed(self, table: Table, mark: str) -> list[Key]:
-        with self._translated():
-            return Copied(self._tx).changed(table, mark)
-
-    def digests(self, table: Table) -> dict[int, tuple[int, str]]:
-        with self._translated():
-            return Copied(self._tx).digests(table)
-
-    def keys(self, table: Table, groups: Collection[int]) -> list[Key]:
-        with self._translated():
-            return Copied(self._tx).keys(table, groups)
-
-    def pick(self, table: Table, keys: Collection[Key]) -> list[Row]:
-        with self._translated():
-            return Copied(self._tx).pick(table, keys)
 
     def replace(self, table: Table, keys: Collection[Key], rows: Sequence[Row]) -> None:
         """Let the table have these rows, and none with another of these keys."""
         where, values = among(table, keys)
         with self._translated():
             self._words.second.wait()
-            with self._tx.connection.transaction():
-                self._tx.send(f"DELETE FROM {table.name} WHERE {where}", values)
+            with self.tx.connection.transaction():
+                self.tx.send(f"DELETE FROM {table.name} WHERE {where}", values)
                 if table.name == "facts":
                     self._empty_history(table, rows)
                 self._insert(table, rows)
@@ -189,7 +157,7 @@ class Filling:
     def _empty_history(self, table: Table, facts: Sequence[Row]) -> None:
         """Remove the history of facts, by which a trigger would number them anew. It comes later."""
         places = [table.columns.index(name) for name in ("scope", "owner", "key")]
-        self._tx.send(
+        self.tx.send(
             """
             DELETE FROM fact_history AS h
             USING unnest(%s::text[], %s::text[], %s::text[]) AS fact (scope, owner, key)
@@ -203,10 +171,10 @@ class Filling:
         """Mark the copy as whole, on disk: from now on its source can be left."""
         with self._translated():
             self._words.second.wait()
-            with self._tx.connection.transaction():
-                commit_durably(self._tx)
+            with self.tx.connection.transaction():
+                commit_durably(self.tx)
                 self._raise_ids(highest_ids)
-                self._tx.send("UPDATE tenants SET whole = true WHERE id = tenant()")
+                self.tx.send("UPDATE tenants SET whole = true WHERE id = tenant()")
 
     def open(self) -> None:
         """Let the tenant be used: its source has been left."""
@@ -231,7 +199,7 @@ class Filling:
         """Open a further connection that works in a thread of its own. `close` ends it."""
         connection = self._connected()
         self._connections.append(SecondConnection(connection))
-        act_in(connection, self._tx.tenant, self._tx.now)
+        act_in(connection, self.tx.tenant, self.tx.now)
         return self._connections[-1]
 
     def _is_alone(self) -> bool:
@@ -239,38 +207,45 @@ class Filling:
         others_hold = " OR ".join(
             f"EXISTS (SELECT 1 FROM {name} WHERE tenant_id <> tenant())" for name in WORDS
         )
-        return not self._tx.value(f"SELECT {others_hold}")
+        return not self.tx.value(f"SELECT {others_hold}")
 
     def _mark(self, source: str) -> bool:
         """Mark the tenant as an unfinished copy of the source; return true if it was one before."""
-        with self._tx.connection.transaction():
-            self._tx.send("SELECT pg_advisory_xact_lock(%s, %s)", (WRITES, self._tx.tenant))
-            before = self._tx.value("SELECT copy_of FROM tenants WHERE id = tenant()")
+        with self.tx.connection.transaction():
+            self.tx.send("SELECT pg_advisory_xact_lock(%s, %s)", (WRITES, self.tx.tenant))
+            before = self.tx.value("SELECT copy_of FROM tenants WHERE id = tenant()")
             if before not in (None, source):
                 raise Conflict(
                     f"{self._place} is an unfinished copy of {before}, not of {source}. Nothing was written.",
                     Mend.EMPTY_TARGET,
                 )
             if before is None:
-                filled = [table.name for table in TABLES if Copied(self._tx).count(table)]
+                filled = [table.name for table in TABLES if self.count(table)]
                 if filled:
                     raise Conflict(
                         f"{self._place} is not empty: it has rows in {', '.join(filled)}. Nothing was written.",
                         Mend.EMPTY_TARGET,
                     )
-            self._tx.send("UPDATE tenants SET copy_of = %s, whole = false WHERE id = tenant()", (source,))
+            self.tx.send("UPDATE tenants SET copy_of = %s, whole = false WHERE id = tenant()", (source,))
         return before is not None
 
     def _empty_following(self, table: Table) -> None:
         if table.name in FOLLOWS:
-            self._tx.send(f"DELETE FROM {FOLLOWS[table.name]} WHERE tenant_id = tenant()")
+            self.tx.send(f"DELETE FROM {FOLLOWS[table.name]} WHERE tenant_id = tenant()")
 
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        try:
-            yield
-        except psycopg.Error as error:
-            raise failures.meaning(error, str(self._place)) from error
+    def _translated(self) -> AbstractContextManager[None]:
+        return failures.translated(str(self._place))
+
+
+@dataclass(frozen=True)
+class _TranslatedTx(Tx):
+    """Statements that are waited for, each of which may raise an error that says what mends it."""
+
+    place: str = field(kw_only=True)
+
+    def _execute(self, sql: str, values: Values, binary: bool = False) -> psycopg.Cursor[tuple[Any, ...]]:
+        with failures.translated(self.place):
+            return super()._execute(sql, values, binary)
 
 
 def commit_durably(tx: Tx) -> None:
@@ -300,7 +275,7 @@ def act_alone_in(connection: Connection, tenant: int, now: str, lock: int, place
         Unavailable: another process copies or moves the tenant, or this role may not.
     """
     act_in(connection, tenant, now)
-    tx = Tx(connection, psycopg.Pipeline(connection), now, tenant=tenant, trips=Trips())
+    tx = _TranslatedTx(connection, psycopg.Pipeline(connection), now, tenant=tenant, place=place)
     if tx.value("SELECT row_security_active('memories')"):
         raise Unavailable(
             f"The tables of {place} belong to another role: connect as the role that made them."

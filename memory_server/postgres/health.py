@@ -8,6 +8,7 @@ import psycopg
 from memory_server.postgres import migrate
 from memory_server.postgres.spelling import Spelled
 from memory_server.postgres.tx import Tx
+from memory_server.storage import vectors
 from memory_server.storage.columns import TABLES
 from memory_server.storage.health import NAMED, is_readable_json
 from memory_server.storage.tables.memory_counts import MemoryCounts
@@ -20,12 +21,7 @@ JSON = {table.name: table.json for table in TABLES if table.json}
 
 _MOMENT = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$"
 
-_WORDS = {
-    "memories": "memory_words",
-    "facts": "fact_words",
-    "turns": "turn_words",
-    "short_term_memories": "short_term_words",
-}
+_WORDS = {tables.source: tables.words for tables in vectors.TABLES.values()}
 
 _WITHOUT_WORDS = " UNION ALL ".join(
     f"""

@@ -1,11 +1,9 @@
 """The tenant that moves away, which servers use meanwhile."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import Final
-
-import psycopg
 
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Unavailable
@@ -110,9 +108,5 @@ class Leaving:
         if not connection.closed:
             connection.execute("ROLLBACK")
 
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        try:
-            yield
-        except psycopg.Error as error:
-            raise failures.meaning(error, str(self._place)) from error
+    def _translated(self) -> AbstractContextManager[None]:
+        return failures.translated(str(self._place))

@@ -51,29 +51,26 @@ def _write_memory(tx: Tx, id: int, content: str, tags: str, is_new: bool) -> Non
                 "INSERT INTO memory_parts (id, memory_id, start, length) VALUES (%s, %s, %s, %s)",
                 (part, id, start, length),
             )
-        tx.send(
-            """
-            INSERT INTO memory_words (id, memory_id, words, repeated, tokens, length)
-            VALUES (%s, %s, array_to_tsvector(%s::text[]), %s, %s, %s)
-            """,
-            (
-                part,
-                id,
-                index_terms.lexemes,
-                Jsonb(index_terms.repeated),
-                index_terms.tokens,
-                index_terms.length,
-            ),
-        )
+        _insert(tx, "memory_words", {"id": part, "memory_id": id}, index_terms)
 
 
 def _write(tx: Tx, table: str, id: int, index_terms: Terms, is_new: bool) -> None:
     if not is_new:
         tx.send(f"DELETE FROM {table} WHERE id = %s", (id,))
+    _insert(tx, table, {"id": id}, index_terms)
+
+
+def _insert(tx: Tx, table: str, ids: Mapping[str, int], index_terms: Terms) -> None:
     tx.send(
         f"""
-        INSERT INTO {table} (id, words, repeated, tokens, length)
-        VALUES (%s, array_to_tsvector(%s::text[]), %s, %s, %s)
+        INSERT INTO {table} ({", ".join(ids)}, words, repeated, tokens, length)
+        VALUES ({", ".join("%s" for _ in ids)}, array_to_tsvector(%s::text[]), %s, %s, %s)
         """,
-        (id, index_terms.lexemes, Jsonb(index_terms.repeated), index_terms.tokens, index_terms.length),
+        (
+            *ids.values(),
+            index_terms.lexemes,
+            Jsonb(index_terms.repeated),
+            index_terms.tokens,
+            index_terms.length,
+        ),
     )
