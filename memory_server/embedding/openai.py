@@ -1,5 +1,6 @@
 """The embedder for a model behind an endpoint that speaks OpenAI's embeddings API, here or elsewhere."""
 
+import json
 import logging
 import time
 from collections.abc import Iterator, Sequence
@@ -15,7 +16,6 @@ from memory_server.embedding.endpoint import Endpoint, RefusedTexts, in_time
 from memory_server.embedding.fingerprint import fingerprinted
 from memory_server.embedding.prompts import by_name
 from memory_server.embedding.unicode import well_formed
-from memory_server.embedding.vectors import vectors_of
 from memory_server.errors import Mend, Unreachable
 
 PROVIDER = "openai"
@@ -103,15 +103,13 @@ class OpenAIEmbedder:
         if len(texts) == 1:
             return [self._shortened(texts[0], call)]
         middle = len(texts) // 2
-        return [
-            vector for half in (texts[:middle], texts[middle:]) for vector in self._ask_or_part(half, call)
-        ]
-
-    def _ask_or_part(self, texts: list[str], call: _Request) -> list[Vector]:
-        try:
-            return self._ask(texts, call)
-        except RefusedTexts:
-            return self._in_parts(texts, call)
+        vectors: list[Vector] = []
+        for half in (texts[:middle], texts[middle:]):
+            try:
+                vectors += self._ask(half, call)
+            except RefusedTexts:
+                vectors += self._in_parts(half, call)
+        return vectors
 
     def _shortened(self, text: str, call: _Request) -> Vector:
         """Return the vector of as much of a text as the endpoint takes; of the stand-in where it takes nothing
@@ -141,7 +139,7 @@ class OpenAIEmbedder:
         now = time.monotonic()
         due = call.stored or now > self._checked + CHECK
         sent = [PROBE, *texts] if due else texts
-        vectors = vectors_of(self._endpoint, self._space.model, sent, call.ends - now, ours=ours)
+        vectors = _vectors_of(self._endpoint, self._space.model, sent, call.ends - now, ours=ours)
         for vector in vectors:
             if len(vector) != self._space.dimensions:
                 self._another(f"its vectors have {len(vector)} numbers, not {self._space.dimensions}")
@@ -165,7 +163,7 @@ def connected(endpoint: Endpoint, model: str, spaces: Sequence[Space]) -> OpenAI
     Raises:
         Unreachable: it does not answer.
     """
-    (vector,) = vectors_of(endpoint, model, [PROBE], ours=True)
+    (vector,) = _vectors_of(endpoint, model, [PROBE], ours=True)
     prompts, sketch = by_name(model), _sketch(vector)
     new = Space(
         provider=PROVIDER,
@@ -190,6 +188,47 @@ def connected(endpoint: Endpoint, model: str, spaces: Sequence[Space]) -> OpenAI
         )
     understands = understands_chinese(OpenAIEmbedder(endpoint, new).embed_documents)
     return OpenAIEmbedder(endpoint, fingerprinted(replace(new, chinese=understands), ""))
+
+
+def _vectors_of(
+    endpoint: Endpoint, model: str, texts: Sequence[str], seconds: float = inf, *, ours: bool = False
+) -> list[Vector]:
+    """Return the vectors of texts, in order, each of length 1. `seconds` and `ours` as for `Endpoint.post`.
+
+    Raises:
+        RefusedTexts: it does not take these texts.
+        Unreachable: it does not answer, or not as it should.
+    """
+    request = {"model": model, "input": list(texts), "encoding_format": "float"}
+    rows = _rows(endpoint.post(request, seconds, ours=ours), len(texts))
+    if rows is None:
+        endpoint.garbage(f"no list of {len(texts)} embeddings")
+    return [_unit(row, endpoint.url) for row in rows]
+
+
+def _unit(row: object, url: str) -> Vector:
+    """Return an embedding as a vector of length 1."""
+    try:
+        vector = np.asarray(row, dtype=np.float64)
+        length = float(np.linalg.norm(vector))
+    except (TypeError, ValueError, OverflowError):
+        raise RefusedTexts(f"{url} answers a text with no list of numbers.") from None
+    if vector.ndim != 1 or not 0.0 < length < inf:
+        raise RefusedTexts(f"{url} answers a text with numbers that are no vector.")
+    return (vector / length).astype(np.float32)
+
+
+def _rows(body: bytes, count: int) -> list[object] | None:
+    """The embeddings of an answer, in the order of the texts; None where it is not what was asked for."""
+    try:
+        data = json.loads(body)["data"]
+        rows = [(entry.get("index", place), entry["embedding"]) for place, entry in enumerate(data)]
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
+    by_index = dict(rows) if all(isinstance(index, int) for index, _ in rows) else {}
+    if len(rows) != count or set(by_index) != set(range(count)):
+        return None
+    return [by_index[index] for index in range(count)]
 
 
 def _sketch(vector: Vector) -> str:

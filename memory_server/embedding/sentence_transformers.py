@@ -41,17 +41,12 @@ class SentenceTransformersEmbedder:
     """Any sentence-transformers model, on the CPU. It does not read what exceeds the model's own limit."""
 
     def __init__(
-        self,
-        name_or_path: str,
-        revision: str | None = None,
-        *,
-        local_files_only: bool = False,
-        prompts: ModelPrompts | None = None,
+        self, name_or_path: str, revision: str | None = None, *, local_files_only: bool = False
     ) -> None:
-        """Import and load, which takes 6 to 10 s. `prompts` overrides those of the model and of the table here."""
+        """Import and load, which takes 6 to 10 s."""
         self._lock = Lock()
         self._model: SentenceTransformer = load(name_or_path, revision, local_files_only)
-        self._prompts = prompts or _prompts(self._model, name_or_path)
+        self._prompts = _prompts(self._model, name_or_path)
         self._space = self._describe(name_or_path, revision)
 
     @property
