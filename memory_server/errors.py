@@ -105,22 +105,29 @@ class Problem:
     rows: int = 0
 
     def __str__(self) -> str:
-        rows = (
-            "1 row was written and stays." if self.rows == 1 else f"{self.rows:,} rows were written and stay."
-        )
+        return " ".join([self.text, *self.left])
+
+    @property
+    def left(self) -> list[str]:
+        """Sentences of what the failed call has left in the database."""
         match self.written:
             case Written.NOTHING:
-                return f"{self.text} Nothing was written."
+                return ["Nothing was written."]
             case Written.PART:
-                return f"{self.text} {rows}"
+                return [self._rows]
             case Written.UNFINISHED:
-                return f"{self.text} It stays unfinished."
+                return ["It stays unfinished."]
             case Written.UNKNOWN if self.rows:
-                return f"{self.text} {rows} Whether more was written cannot be told."
+                return [self._rows, "Whether more was written cannot be told."]
             case Written.UNKNOWN:
-                return f"{self.text} Whether it was written cannot be told."
+                return ["Whether it was written cannot be told."]
             case None:
-                return self.text
+                return []
+
+    @property
+    def _rows(self) -> str:
+        one = "1 row was written and stays."
+        return one if self.rows == 1 else f"{self.rows:,} rows were written and stay."
 
 
 def told(problems: Sequence[Problem], words: Mapping[Mend, str]) -> str | None:

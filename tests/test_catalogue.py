@@ -4,13 +4,15 @@ import ast
 import calendar
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import click
+import pytest
 
 from memory_server.cli import refusals, terminal
-from memory_server.cli.hints import WORDS
+from memory_server.cli.hints import WORDS, told
 from memory_server.cli.program import VERBS, Verb, program
 from memory_server.cli.terminal import TerminalClient
 from memory_server.domain import secret_formats
@@ -24,6 +26,7 @@ from memory_server.domain.memory import MemoryType
 from memory_server.domain.recall import Recallable
 from memory_server.domain.timeline import Happened
 from memory_server.domain.token import State
+from memory_server.errors import Problem, Written
 from memory_server.importing.formats import FORMATS
 from memory_server.importing.places import PLACES
 from memory_server.language import catalogue
@@ -46,7 +49,8 @@ SHOWS = frozenset[str]().union(*SAYS.values())
 """Calls in rooms for people whose texts are shown."""
 
 ERRORS = frozenset(
-    "Invalid NotFound Conflict TriggerRejected Unavailable NotMade Undone Unreachable RefusedTexts Problem".split()
+    """Invalid NotFound Conflict TriggerRejected Unavailable NotMade Undone Unreachable RefusedTexts Problem
+    _again _undone""".split()
 )
 FOR_PEOPLE = ("cli/", "demo/", "front/command.py")
 FOR_MODELS = ("mcp/", "engine/", "hook/", "call/")
@@ -301,6 +305,21 @@ def test_the_reasons_of_a_trigger_are_in_chinese() -> None:
     )
     due = "due since Friday, 27 November 2026, 09:00"
     assert catalogue.reasons(due) == "2026 年 11 月 27 日（星期五）09:00 起到时间"
+
+
+def test_what_a_failed_write_has_left_is_said_in_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminal, "language", lambda: "zh")
+    problem = Problem("The disk of a.db is full. Space must be freed.")
+    text = "a.db 所在的磁盘已满，必须腾出空间。"
+    left = {
+        (Written.NOTHING, 0): "未写入。",
+        (Written.PART, 1): "1 行已写入并保留。",
+        (Written.UNFINISHED, 0): "副本仍未完成。",
+        (Written.UNKNOWN, 0): "无法判断是否已写入。",
+        (Written.UNKNOWN, 1200): "1,200 行已写入并保留。无法判断是否还写入了更多。",
+    }
+    for (written, rows), words in left.items():
+        assert told(replace(problem, written=written, rows=rows)) == f"{text}{words}"
 
 
 def test_values_stand_beside_chinese_as_chinese_is_typeset() -> None:

@@ -1,7 +1,5 @@
 """Words for a person at a terminal that say how to mend a failure: which command to type."""
 
-from dataclasses import replace
-
 from memory_server import errors
 from memory_server.cli.terminal import is_chinese, translated
 from memory_server.errors import Mend, Problem
@@ -95,7 +93,4 @@ def told(*problems: Problem) -> str | None:
 
 
 def _in_chinese(problem: Problem) -> str:
-    """Return a problem, and what was written before it, which the English says behind it."""
-    written = str(problem).removeprefix(problem.text).strip()
-    text = translated(str(replace(problem, written=None)))
-    return f"{text}{translated(written)}"
+    return "".join(map(translated, [problem.text, *problem.left]))
