@@ -16,43 +16,55 @@ from memory_server.storage.columns import listed
 from memory_server.storage.memory_rows import LASTING
 from memory_server.storage.statements import Row, Values
 
+_LOST_NOTHING: Final = "(floor(({summed}) * 1048576::double precision) / 1048576::double precision)"
+"""The part of a number of which a sum loses nothing, so that it is SQLite's, in whichever order it is made."""
+
+_RULES: Final = {
+    r"json_set\( (?P<set> [\w.]+ ) , \s '\$\. (?P<set_path> [^']+ ) ' , \s : (?P<new> \w+ ) \)": (
+        "jsonb_set({set}::jsonb, {set_path}, to_jsonb(%({new})s::text))::text"
+    ),
+    r"json_extract\( (?P<json> [\w.]+ ) , \s '\$\. (?P<json_path> [^']+ ) ' \)": (
+        "(readable_json({json}) #>> {json_path})"
+    ),
+    r"(?P<text_of> [\w.]+ ) \s ->> \s '\$\. (?P<text_path> [^']+ ) '": "({text_of} #>> {text_path})",
+    r"(?P<part_of> [\w.]+ ) \s -> \s '\$\. (?P<part_path> [^']+ ) '": "({part_of} #> {part_path})",
+    r"strftime\( '%Y-%m-%dT%H:%M:%fZ', \s (?P<stamped> [\w.]+ ) \)": "as_moment({stamped})",
+    r"\b parts \s AS \s parts \b": "readable_json(parts) AS parts",
+    r"CROSS \s JOIN \s json_each\( (?P<elements> \w+ ) \) \s AS \s c \b": (
+        "CROSS JOIN LATERAL jsonb_array_elements({elements}) AS c (value)"
+    ),
+    r"\( SELECT \s key \s FROM \s json_each\( : (?P<places> \w+ ) \) \s WHERE \s value \s = \s (?P<id> \w+ ) \)": (
+        "array_position(%({places})s::bigint[], {id})"
+    ),
+    r"(?P<text> '[^']*' )": "{text}",
+    r"NOT \s IN \s \( SELECT \s value \s FROM \s json_each\( : (?P<none_of> \w+ ) \) \)": "<> ALL (%({none_of})s)",
+    r"IN \s \( SELECT \s value \s FROM \s json_each\( : (?P<any_of> \w+ ) \) \)": "= ANY (%({any_of})s)",
+    r"FROM \s json_each\( : (?P<list> \w+ ) \)": "FROM json_array_elements(%({list})s::json)",
+    r"FROM \s json_each\( (?P<texts> [\w.]+ ) \)": "FROM json_array_elements_text({texts}::json)",
+    r"CAST\( (?P<bytes> [\w.]+ ) \s AS \s BLOB \)": "convert_to({bytes}, 'UTF8')",
+    r"\b total\( (?P<summed> [^()]+ ) \)": (
+        f"coalesce(sum({_LOST_NOTHING}) + sum(({{summed}}) - {_LOST_NOTHING}), 0)"
+    ),
+    r"\b keyed \s = \s 0": "NOT keyed",
+    r"\b julianday\( (?= [:\w.]+ \) \s - ) | (?<= \) \s - \s ) julianday\(": "julian_day(",
+    r"(?<! [:\w] ) : (?P<name> [a-z]\w* )": "%({name})s",
+    r"\b main\.": "",  # rights are rules of its tables, not views before them
+    r"\b COLLATE \s BINARY \b": 'COLLATE "C"',
+    r"\b ON \s CONFLICT \s \(": "ON CONFLICT (tenant_id, ",
+    r"\b julianday\(": "as_moment(",
+    r"\b ifnull\(": "coalesce(",  # an index of SQLite knows its expression by this word
+    r"\b char\( (?= 31 )": "chr(",
+    r"%": "%%",
+    r"\b max\( (?= -?\d )": "greatest(",  # of a number and another value
+    r"\b min\( (?= -?\d )": "least(",
+}
+"""What PostgreSQL writes in another way, and how. Of two that fit, the first counts."""
+
 _DIFFERENT: Final = re.compile(
-    r"""
-    json_set\( (?P<changed> [\w.]+ ) , \s '\$\. (?P<place> [^']+ ) ' , \s : (?P<new> \w+ ) \)
-    | json_extract\( (?P<json> [\w.]+ ) , \s '\$\. (?P<path> [^']+ ) ' \)
-    | (?P<of> [\w.]+ ) \s (?P<arrow> ->>? ) \s '\$\. (?P<way> [^']+ ) '
-    | strftime\( '%Y-%m-%dT%H:%M:%fZ', \s (?P<stamped> [\w.]+ ) \)
-    | (?P<parsed> \b parts \s AS \s parts \b )
-    | CROSS \s JOIN \s json_each\( (?P<elements> \w+ ) \) \s AS \s c \b
-    | \( SELECT \s key \s FROM \s json_each\( : (?P<places> \w+ ) \) \s WHERE \s value \s = \s (?P<id> \w+ ) \)
-    | (?P<text> '[^']*' )
-    | (?P<without> NOT \s )? IN \s \( SELECT \s value \s FROM \s json_each\( : (?P<array> \w+ ) \) \)
-    | FROM \s json_each\( (?: : (?P<list> \w+ ) | (?P<texts> [\w.]+ ) ) \)
-    | CAST\( (?P<bytes> [\w.]+ ) \s AS \s BLOB \)
-    | \b total\( (?P<summed> [^()]+ ) \)
-    | (?P<flag> \b keyed ) \s = \s 0
-    | (?P<days> \b julianday\( (?= [:\w.]+ \) \s - ) | (?<= \) \s - \s ) julianday\( )
-    | (?<! [:\w] ) : (?P<name> [a-z]\w* )
-    | (?P<word>
-        \b main\. | \b COLLATE \s BINARY \b
-        | \b ON \s CONFLICT \s \( | \b julianday\( | \b ifnull\( | \b char\( (?=31) | %
-        | \b (?: max | min ) \( (?= -?\d )
-    )
-    """,
-    re.VERBOSE,
+    " | ".join(f"(?P<rule{number}> {pattern} )" for number, pattern in enumerate(_RULES)), re.VERBOSE
 )
 
-_WORDS: Final = {
-    "main.": "",  # rights are rules of its tables, not views before them
-    "COLLATE BINARY": 'COLLATE "C"',
-    "ON CONFLICT (": "ON CONFLICT (tenant_id, ",
-    "julianday(": "as_moment(",
-    "ifnull(": "coalesce(",  # an index of SQLite knows its expression by this word
-    "char(": "chr(",
-    "%": "%%",
-    "max(": "greatest(",  # of a number and another value
-    "min(": "least(",
-}
+_SPELLINGS: Final = {f"rule{number}": spelling for number, spelling in enumerate(_RULES.values())}
 
 
 @lru_cache(maxsize=1_000)
@@ -62,47 +74,13 @@ def spelled(sql: str) -> str:
 
 
 def _spelled(match: re.Match[str]) -> str:
-    parts = match.groupdict()
-    if parts["changed"]:
-        path = _path(parts["place"])
-        return f"jsonb_set({parts['changed']}::jsonb, {path}, to_jsonb(%({parts['new']})s::text))::text"
-    if parts["json"]:
-        return f"(readable_json({parts['json']}) #>> {_path(parts['path'])})"
-    if parts["of"]:
-        return f"({parts['of']} {'#>>' if parts['arrow'] == '->>' else '#>'} {_path(parts['way'])})"
-    if parts["stamped"]:
-        return f"as_moment({parts['stamped']})"
-    if parts["parsed"]:
-        return "readable_json(parts) AS parts"
-    if parts["elements"]:
-        return f"CROSS JOIN LATERAL jsonb_array_elements({parts['elements']}) AS c (value)"
-    if parts["places"]:
-        return f"array_position(%({parts['places']})s::bigint[], {parts['id']})"
-    if parts["text"]:
-        return str(parts["text"]).replace("%", "%%")
-    if parts["array"]:
-        return f"{'<> ALL' if parts['without'] else '= ANY'} (%({parts['array']})s)"
-    if parts["list"]:
-        return f"FROM json_array_elements(%({parts['list']})s::json)"
-    if parts["texts"]:
-        return f"FROM json_array_elements_text({parts['texts']}::json)"
-    if parts["bytes"]:
-        return f"convert_to({parts['bytes']}, 'UTF8')"
-    if parts["summed"]:
-        return _sum(f"({parts['summed']})")
-    if parts["flag"]:
-        return f"NOT {parts['flag']}"
-    if parts["days"]:
-        return "julian_day("
-    if parts["name"]:
-        return f"%({parts['name']})s"
-    return _WORDS[parts["word"]]
-
-
-def _sum(number: str) -> str:
-    """Return a sum in two parts, of which the first loses nothing: it is SQLite's, in whichever order it is made."""
-    upper = f"(floor({number} * 1048576::double precision) / 1048576::double precision)"
-    return f"coalesce(sum({upper}) + sum({number} - {upper}), 0)"
+    values = {name: value for name, value in match.groupdict().items() if value is not None}
+    for name, value in values.items():
+        if name.endswith("_path"):
+            values[name] = _path(value)
+        elif name == "text":
+            values[name] = value.replace("%", "%%")
+    return _SPELLINGS[str(match.lastgroup)].format(**values)
 
 
 def _path(path: str) -> str:
