@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 from memory_server.domain.exchange.records import Refusal
 from memory_server.importing.opened import leads_out
-from memory_server.importing.session import LONGEST, Message, Session, object_of, text_of
+from memory_server.importing.session import LONGEST, Message, Session, blocks_of, object_of, text_of
 from memory_server.importing.values import file_moment, moment, objects
 from memory_server.sqlite import foreign
 
@@ -210,8 +210,7 @@ def _lines(file: Path) -> Iterator[Message | Refusal]:
                 if line.endswith(b"\n") and line.strip():
                     yield Refusal(f"line {number} of session {file.stem}", "cannot be read")
                 continue
-            content = (object_of(entry.get("message")) or {}).get("content")
-            blocks = [{"type": "text", "text": content}] if isinstance(content, str) else objects(content)
+            blocks = blocks_of((object_of(entry.get("message")) or {}).get("content"))
             message = Message(str(number), text_of(entry, "role"), at, len(line))
             texts = [text_of(block, "text").strip() for block in blocks if block.get("type") == "text"]
             message.texts += filter(None, map(_typed, texts) if message.role == "user" else texts)

@@ -11,7 +11,7 @@ from typing import Any
 
 from memory_server.domain.exchange.records import Refusal
 from memory_server.importing.opened import leads_out
-from memory_server.importing.session import LONGEST, Message, Session, object_of, text_of
+from memory_server.importing.session import LONGEST, Message, Session, blocks_of, object_of, text_of
 from memory_server.importing.values import moment, objects
 
 _WRITES = frozenset(["write_file", "replace", "edit"])
@@ -137,8 +137,7 @@ def _add(message: Message, call: dict[str, Any], output: str | None) -> None:
 
 def _text(content: object) -> str:
     """Return what a message says: a text, or the texts of its parts."""
-    parts = [{"text": content}] if isinstance(content, str) else objects(content)
-    return "\n".join(filter(None, (text_of(part, "text").strip() for part in parts)))
+    return "\n".join(filter(None, (text_of(block, "text").strip() for block in blocks_of(content))))
 
 
 def _folder(file: Path) -> str:

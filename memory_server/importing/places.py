@@ -6,7 +6,7 @@ name. What lies outside the home folder is no place of the user's, unless a vari
 
 import json
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -137,12 +137,11 @@ def places(home: Path, environment: Mapping[str, str] = HERE) -> list[Place]:
         if changed:
             listed.add(real)
             paths.setdefault((program, what), {})[path] = changed
-    return [_place(program, what, changed) for (program, what), changed in paths.items()]
-
-
-def _place(program: str, what: str, changed: Mapping[Path, Sequence[float]]) -> Place:
-    moments = [moment for of_path in changed.values() for moment in of_path]
-    return Place(program, what, tuple(changed), len(moments), min(moments), max(moments))
+    all_places = []
+    for (program, what), changed_at in paths.items():
+        moments = [moment for of_path in changed_at.values() for moment in of_path]
+        all_places.append(Place(program, what, tuple(changed_at), len(moments), min(moments), max(moments)))
+    return all_places
 
 
 def _candidates(home: Path, moved: Mapping[str, Path]) -> Iterator[tuple[str, str, Path, str]]:

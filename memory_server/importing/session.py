@@ -13,7 +13,7 @@ from typing import Any
 from memory_server.domain.exchange.records import Refusal, TurnRecord
 from memory_server.domain.secrets import redacted
 from memory_server.domain.turn import TRANSCRIPT
-from memory_server.importing.values import hashed
+from memory_server.importing.values import hashed, objects
 
 PROMPT, COMMAND, FILES = 600, 100, 10
 """Characters that are kept of what the person typed, and of a command, the first and the last half of them; and files
@@ -146,6 +146,11 @@ def object_of(text: object) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def blocks_of(content: object) -> list[dict[str, Any]]:
+    """Return the blocks of a message, which is a text or a list of them."""
+    return [{"type": "text", "text": content}] if isinstance(content, str) else objects(content)
 
 
 def _actions(turn: Turn, room: int) -> list[str]:

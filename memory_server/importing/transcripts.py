@@ -13,7 +13,7 @@ from typing import Any
 from memory_server.domain.exchange.records import Record, TurnRecord
 from memory_server.importing import sessions
 from memory_server.importing.opened import Format, Opened, leads_out
-from memory_server.importing.session import LONGEST, Turn, object_of, records_of, text_of, within
+from memory_server.importing.session import LONGEST, Turn, blocks_of, object_of, records_of, text_of, within
 from memory_server.importing.values import moment
 
 NAME = "transcript"
@@ -135,7 +135,7 @@ def _take(turn: Turn, entry: dict[str, Any]) -> None:
     message = _message(entry)
     if message.get("role") == "assistant":
         turn.replies += _texts(message)
-    for block in [message, *_blocks(message)]:
+    for block in [message, *blocks_of(message.get("content"))]:
         id = text_of(block, "call_id") or text_of(block, "id") or text_of(block, "tool_use_id")
         match block.get("type"):
             case "tool_use":
@@ -178,15 +178,13 @@ def _ended(turn: Turn, id: str, output: object, otherwise: str) -> None:
     turn.exits[id] = code[1] if code else "failed" if otherwise.endswith("?") else ""
 
 
-def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
-    content = message.get("content")
-    blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
-    return [block for block in blocks if isinstance(block, dict)]
-
-
 def _texts(message: dict[str, Any]) -> list[str]:
     kinds = ("text", "input_text", "output_text")
-    texts = (text_of(block, "text").strip() for block in _blocks(message) if block.get("type") in kinds)
+    texts = (
+        text_of(block, "text").strip()
+        for block in blocks_of(message.get("content"))
+        if block.get("type") in kinds
+    )
     return [text for text in texts if text]
 
 

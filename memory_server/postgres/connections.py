@@ -67,7 +67,10 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
             each_host = max(2, int(deadline.left() / hosts))  # the driver takes no less
             connection = super().connect(conninfo, **{"connect_timeout": each_host, **options})
         # Of several hosts the one that it speaks to: another one knows nothing of its statements.
-        connection._address = make_conninfo(conninfo, **_host_of(connection.info))
+        info = connection.info
+        connection._address = make_conninfo(
+            conninfo, host=info.host, hostaddr=info.hostaddr or None, port=info.port
+        )
         connection.warnings = []
         connection.add_notice_handler(partial(_keep_warning, connection.warnings))
         return connection
@@ -102,11 +105,6 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
         ):
             return observer.execute(_WORKS, (self.info.backend_pid,)).fetchone() in (None, (True,))
         return False
-
-
-def _host_of(info: psycopg.ConnectionInfo) -> dict[str, Any]:
-    """Return the parameters of libpq for the host that a connection speaks to."""
-    return {"host": info.host, "hostaddr": info.hostaddr or None, "port": info.port}
 
 
 def _keep_warning(warnings: list[str], notice: psycopg.errors.Diagnostic) -> None:

@@ -477,19 +477,18 @@ class Database:
         self._watch.await_look()
         return self._watch
 
-    def _options(self) -> dict[str, Any]:
-        return {
-            "autocommit": True,  # a transaction begins where one is asked for
-            "application_name": "memory-server",
-            "prepare_threshold": PREPARED if self.place.prepares else None,
-        }
-
     def _pool(self, conninfo: str) -> Pool:
         """Return the connections to an address; those of all tenants of this process are shared."""
-        links, connect = self._links, partial(Connection.connect, conninfo, **self._options())
-        if links is None:
+        connect = partial(
+            Connection.connect,
+            conninfo,
+            autocommit=True,  # a transaction begins where one is asked for
+            application_name="memory-server",
+            prepare_threshold=PREPARED if self.place.prepares else None,
+        )
+        if self._links is None:
             return Pool(CONNECTIONS, connect)
-        return links.pool(conninfo, self.place.prepares, connect)
+        return self._links.pool(conninfo, self.place.prepares, connect)
 
     def _prepared(self) -> Pool:
         """Return the pool of the database in which the tenant is now."""

@@ -67,7 +67,8 @@ class Leaving:
             try:
                 yield Copied(self._tx)
             finally:
-                self._end()
+                if not self._tx.connection.closed:
+                    self._tx.connection.execute("ROLLBACK")
 
     @contextmanager
     def pause(self, target: str) -> Iterator[Copied]:
@@ -88,25 +89,17 @@ class Leaving:
         Triggers write rows to other tables about what is deleted, so the tables are emptied until none has a row.
         """
         with self._translated(), self._tx.connection.transaction():
-            names = [name for (name,) in self._tx.rows(_OF_TENANTS)]
+            statements = [
+                f"DELETE FROM {name} WHERE tenant_id = tenant()" for (name,) in self._tx.rows(_OF_TENANTS)
+            ]
             deleted = 0
-            while number := sum(self._emptied(name) for name in names):
+            while number := sum(self._tx.connection.execute(sql.encode()).rowcount for sql in statements):
                 deleted += number
             return deleted
-
-    def _emptied(self, table: str) -> int:
-        return self._tx.connection.execute(
-            f"DELETE FROM {table} WHERE tenant_id = tenant()".encode()
-        ).rowcount
 
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
-
-    def _end(self) -> None:
-        connection = self._tx.connection
-        if not connection.closed:
-            connection.execute("ROLLBACK")
 
     def _translated(self) -> AbstractContextManager[None]:
         return failures.translated(str(self._place))

@@ -16,7 +16,7 @@ from memory_server.domain.secrets import find_secret
 from memory_server.importing import sessions, transcripts
 from memory_server.importing.session import PLACE
 from memory_server.storage.database import Database
-from memory_server.storage.tx import Tx, WriteTx
+from memory_server.storage.tx import Tx
 from memory_server.transfer import taking
 from memory_server.transfer.importing import Source
 from memory_server.transfer.taking.run import Run
@@ -58,7 +58,8 @@ class TranscriptService:
             run.steps.clear()  # it is no event
             with self.database.write() as tx:
                 for turn in batch:
-                    _take(run, tx, turn)
+                    if not find_secret(turn.message, turn.summary):  # one that could not be cut out
+                        taking.take(run, tx, turn)
         self.drop_gone(folder, caller)
 
     def drop_gone(self, folder: Path, caller: Caller) -> int:
@@ -79,12 +80,6 @@ class TranscriptService:
 def _stands(path: Path) -> bool:
     """True if the file of a session is there; in one that has several, a session ends with the next import."""
     return path.exists() or path.parent.is_file()
-
-
-def _take(run: Run, tx: WriteTx, turn: TurnRecord) -> None:
-    """Take a turn in, unless it holds a credential that could not be cut out."""
-    if not find_secret(turn.message, turn.summary):
-        taking.take(run, tx, turn)
 
 
 def _read_until(tx: Tx, path: Path) -> int:

@@ -106,24 +106,14 @@
   }
 
   const STYLES = {
-    'en-US': {
-      full: { weekday: 'long', year: 'numeric', month: 'long', day: 'numeric' },
-      long: { year: 'numeric', month: 'long', day: 'numeric' },
-      medium: { year: 'numeric', month: 'short', day: 'numeric' },
-      short: { year: '2-digit', month: 'numeric', day: 'numeric' },
-    },
-    'en-GB': {
-      full: { weekday: 'long', year: 'numeric', month: 'long', day: 'numeric' },
-      long: { year: 'numeric', month: 'long', day: 'numeric' },
-      medium: { year: 'numeric', month: 'short', day: 'numeric' },
-      short: { year: 'numeric', month: '2-digit', day: '2-digit' },
-    },
-    'zh-CN': {
-      full: { weekday: 'long', year: 'numeric', month: 'long', day: 'numeric' },
-      long: { year: 'numeric', month: 'long', day: 'numeric' },
-      medium: { year: 'numeric', month: 'short', day: 'numeric' },
-      short: { year: 'numeric', month: 'numeric', day: 'numeric' },
-    },
+    full: { weekday: 'long', year: 'numeric', month: 'long', day: 'numeric' },
+    long: { year: 'numeric', month: 'long', day: 'numeric' },
+    medium: { year: 'numeric', month: 'short', day: 'numeric' },
+  };
+  const SHORT = {
+    'en-US': { year: '2-digit', month: 'numeric', day: 'numeric' },
+    'en-GB': { year: 'numeric', month: '2-digit', day: '2-digit' },
+    'zh-CN': { year: 'numeric', month: 'numeric', day: 'numeric' },
   };
   const TIMES = { medium: { hour: 'numeric', minute: '2-digit', second: '2-digit' }, short: { hour: 'numeric', minute: '2-digit' } };
 
@@ -206,7 +196,8 @@
     const given = completed(name, options, needed);
     if (date.getTime() !== date.getTime()) return 'Invalid Date';
     const at = parts(date, given.timeZone);
-    const o = { ...given, ...STYLES[where][given.dateStyle], ...TIMES[given.timeStyle], style: given.timeStyle };
+    const dateStyle = given.dateStyle === 'short' ? SHORT[where] : STYLES[given.dateStyle];
+    const o = { ...given, ...dateStyle, ...TIMES[given.timeStyle], style: given.timeStyle };
     const dated = DATE.some((key) => o[key] !== undefined);
     const timed = TIME.some((key) => o[key] !== undefined);
     const day = dated ? (where === 'zh-CN' ? chinese(name, at, o) : english(name, at, o, where === 'en-GB')) : '';

@@ -321,22 +321,23 @@
     return missing === '';
   }
 
-  hidden(globalThis, 'match_keys', function match_keys(messages, keys, scope, depth) {
+  // What `work` reads is not read by the trigger itself.
+  function unwatched(work) {
     reading++;
     try {
-      return count(messages, keys, scope, wholeDepth(depth));
+      return work();
     } finally {
       reading--;
     }
+  }
+
+  hidden(globalThis, 'match_keys', function match_keys(messages, keys, scope, depth) {
+    return unwatched(() => count(messages, keys, scope, wholeDepth(depth)));
   });
   hidden(globalThis, 'match_keys_all', function match_keys_all(messages, keys, scope, depth) {
-    reading++;
-    try {
-      return all(messages, keys, scope, wholeDepth(depth));
-    } finally {
-      reading--;
-    }
+    return unwatched(() => all(messages, keys, scope, wholeDepth(depth)));
   });
+
   // ------------------------------------------------------------------ meaning
 
   // The engine cannot tell what is similar. It asks the server, and the trigger runs again with the answers, in `near`.
@@ -385,12 +386,7 @@
 
   hidden(globalThis, 'similar', function similar(messages, text, threshold) {
     touch('meaning');
-    reading++;
-    try {
-      return compared(messages, text, threshold);
-    } finally {
-      reading--;
-    }
+    return unwatched(() => compared(messages, text, threshold));
   });
 
   // ------------------------------------------------------------------ acts
