@@ -102,13 +102,13 @@ class BundledEmbedder:
     or a short text, that is embedded while another thread embeds many, goes first.
     """
 
-    def __init__(self, folder: Path = _FOLDER, *, reads_tokens: bool = True) -> None:
+    def __init__(self, *, reads_tokens: bool = True) -> None:
         """Load the files, which takes about 0.2 s. Without `reads_tokens` readings have no tokens."""
-        self._tokenizer = Unigram(folder / TOKENIZER_FILE)
-        self._session = _session(folder / MODEL_FILE)
-        self._space = _space(folder)
+        self._tokenizer = Unigram(_FOLDER / TOKENIZER_FILE)
+        self._session = _session(_FOLDER / MODEL_FILE)
+        self._space = _space()
         self._turns = _Turns()
-        self._token_space = token_space.load(folder) if reads_tokens else None
+        self._token_space = token_space.load(_FOLDER) if reads_tokens else None
 
     @property
     def space(self) -> Space:
@@ -217,7 +217,7 @@ def _session(model: Path) -> onnxruntime.InferenceSession:
     return session
 
 
-def _space(folder: Path) -> Space:
+def _space() -> Space:
     space = Space(
         provider="bundled",
         model="multilingual-e5-small-en-zh",
@@ -230,7 +230,8 @@ def _space(folder: Path) -> Space:
         lexical=False,
         fingerprint="",
     )
-    return fingerprinted(space, digest_of_files(folder, [folder / MODEL_FILE, folder / TOKENIZER_FILE]))
+    files = [_FOLDER / MODEL_FILE, _FOLDER / TOKENIZER_FILE]
+    return fingerprinted(space, digest_of_files(_FOLDER, files))
 
 
 def _parts(ids: list[int], room: int) -> list[list[int]]:

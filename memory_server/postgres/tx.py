@@ -53,13 +53,9 @@ class PendingRows:
     cursor: psycopg.Cursor[tuple[Any, ...]]
     number: int
 
-    def wait(self) -> None:
-        """Wait for the rows, unless they came with those of a later statement."""
-        self.tx.arrived(self.number)
-
     def rows(self) -> list[tuple[Any, ...]]:
-        """Wait for the rows and return them; they can be taken once."""
-        self.wait()
+        """Wait for the rows, unless they came with those of a later statement; they can be taken once."""
+        self.tx.arrived(self.number)
         return self.cursor.fetchall()
 
 

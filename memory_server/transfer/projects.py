@@ -1,6 +1,6 @@
 """Reads and writes projects as records, and finds the name by which a project of another database is known here."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from memory_server.domain.exchange.records import ProjectRecord
 from memory_server.storage.tx import Tx, WriteTx
@@ -49,28 +49,26 @@ def put(tx: WriteTx, record: ProjectRecord) -> bool:
     """Insert a project, or give it the keys that no other project has; return whether anything changed."""
     changed = _put_row(tx, record)
     id = tx.statements.value("SELECT id FROM projects WHERE name = :name", {"name": record.name})
-    for kind, key in record.keys:
-        if kind != "name" or tx.projects.find(key) is None:
-            changed += tx.statements.change(
-                """
-                INSERT INTO project_keys (kind, key, project_id)
-                VALUES (:kind, :key, :id)
-                ON CONFLICT DO NOTHING
-                """,
-                {"kind": kind, "key": key, "id": id},
-            )
-    return changed > 0
+    keys = [(kind, key) for kind, key in record.keys if kind != "name" or tx.projects.find(key) is None]
+    return changed + _add_keys(tx, id, keys) > 0
 
 
 def rewrite(tx: WriteTx, id: int, record: ProjectRecord) -> None:
     """Give a project the folder, the age and the keys of a record."""
     writing.update(tx, "projects", id, {"folder": record.folder, "created_at": record.created_at})
     tx.statements.send("DELETE FROM project_keys WHERE project_id = :id", {"id": id})
-    for kind, key in record.keys:
-        tx.statements.send(
+    _add_keys(tx, id, record.keys)
+
+
+def _add_keys(tx: WriteTx, id: int, keys: Iterable[tuple[str, str]]) -> int:
+    """Give a project the keys that no other one has; return their number."""
+    return sum(
+        tx.statements.change(
             "INSERT INTO project_keys (kind, key, project_id) VALUES (:kind, :key, :id) ON CONFLICT DO NOTHING",
             {"kind": kind, "key": key, "id": id},
         )
+        for kind, key in keys
+    )
 
 
 def _put_row(tx: WriteTx, record: ProjectRecord) -> int:
