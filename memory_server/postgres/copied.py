@@ -15,8 +15,8 @@ GROUPS: Final = 1024
 
 @dataclass(slots=True)
 class Copied:
-    """The rows of a tenant as they are, for a copy of it. It names the tenant, since who fills one is the owner of the
-    tables and sees all."""
+    """The rows of a tenant as they are: see `storage.copying.ComparedRows`. It names the tenant, since who fills one is
+    the owner of the tables and sees all."""
 
     tx: Tx
 
@@ -37,11 +37,9 @@ class Copied:
         return [(*row[:place], little_endian(row[place]), *row[place + 1 :]) for row in rows]
 
     def mark(self) -> str:
-        """Return a name for the moment of this view."""
         return str(self.tx.value("SELECT pg_snapshot_xmin(pg_current_snapshot())::text"))
 
     def changed(self, table: Table, mark: str) -> list[Key]:
-        """Return the keys of rows that were written since a moment; a few older ones may be among them."""
         return self.tx.rows(
             f"""
             SELECT {", ".join(table.key)} FROM {table.name}
@@ -51,7 +49,6 @@ class Copied:
         )
 
     def digests(self, table: Table) -> dict[int, tuple[int, str]]:
-        """Return, for each group of keys, how many there are, and a digest of them."""
         rows = self.tx.rows(
             f"""
             SELECT hash & {GROUPS - 1}, count(*), bit_xor(hash)::text
@@ -62,7 +59,6 @@ class Copied:
         return {group: (number, digest) for group, number, digest in rows}
 
     def keys(self, table: Table, groups: Collection[int]) -> list[Key]:
-        """Return the keys in these groups."""
         return self.tx.rows(
             f"""
             SELECT {", ".join(table.key)} FROM {table.name}
@@ -72,7 +68,6 @@ class Copied:
         )
 
     def pick(self, table: Table, keys: Collection[Key]) -> list[Row]:
-        """Return the rows with these keys, as far as there are."""
         where, values = among(table, keys)
         return self._rows(table, f"WHERE {where}", values)
 

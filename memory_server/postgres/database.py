@@ -75,7 +75,7 @@ class _Lent:
 
 
 class Database:
-    """A pool of connections to one database, and one tenant of it.
+    """A pool of connections to one database, and one tenant of it: see `storage.database.Database`.
 
     Writes of a tenant come one after the other, whichever server they are of, as in a file of SQLite: an advisory lock
     gives the turn. Reads see one moment and wait for nobody. The schema is made or brought forward at the first use;
@@ -120,18 +120,10 @@ class Database:
         self._ends = ThreadPoolExecutor(CONNECTIONS, "end of a read")
 
     def open(self) -> None:
-        """Connect, and make the schema or bring it forward.
-
-        Raises:
-            Unavailable: the database cannot be reached or used; the message says why and what mends it.
-        """
         with self._translated():
             self._opened()
 
     def refuse_new(self) -> None:
-        """Never create the schema or the tenant: where one is missing, it is Unavailable. Call this before the first
-        use.
-        """
         self._makes = False
 
     @contextmanager

@@ -36,7 +36,9 @@ INDEX_MEMORY: Final = "512MB"
 
 
 class Filling(Copied):
-    """Fills an empty tenant. Each call is committed when it returns; the words of its rows are committed soon after."""
+    """Fills an empty tenant: see `storage.copying.MoveTarget`. Each call is committed when it returns; the words of its
+    rows are committed soon after.
+    """
 
     def __init__(self, place: Postgres, clock: Callable[[], datetime]) -> None:
         self._place = place
@@ -135,7 +137,6 @@ class Filling(Copied):
     # A move
 
     def check(self) -> None:
-        """Wait for the indexes. Raises Unavailable if the tenant is not sound."""
         with self._translated():
             self._await_indexes()
             with self.tx.connection.transaction():
@@ -143,7 +144,6 @@ class Filling(Copied):
                 self._refuse_unsound()
 
     def replace(self, table: Table, keys: Collection[Key], rows: Sequence[Row]) -> None:
-        """Let the table have these rows, and none with another of these keys."""
         where, values = among(table, keys)
         with self._translated():
             self._words.second.wait()
@@ -168,7 +168,6 @@ class Filling(Copied):
         )
 
     def complete(self, highest_ids: Mapping[str, int]) -> None:
-        """Mark the copy as whole, on disk: from now on its source can be left."""
         with self._translated():
             self._words.second.wait()
             with self.tx.connection.transaction():
@@ -177,7 +176,6 @@ class Filling(Copied):
                 self.tx.send("UPDATE tenants SET whole = true WHERE id = tenant()")
 
     def open(self) -> None:
-        """Let the tenant be used: its source has been left."""
         with self._translated():
             if self._connection is None:
                 self._connection = self._connected()

@@ -31,7 +31,9 @@ _OF_TENANTS: Final = """
 
 
 class Leaving:
-    """Reads a tenant at several moments, lets its writes wait, and leaves it for another address."""
+    """Reads a tenant at several moments, lets its writes wait, and leaves it for another address: see
+    `storage.copying.Leaving`.
+    """
 
     def __init__(self, place: Postgres, clock: Callable[[], datetime]) -> None:
         self._place = place
@@ -61,7 +63,6 @@ class Leaving:
 
     @contextmanager
     def look(self) -> Iterator[Copied]:
-        """Yield the rows of one moment, while others write."""
         with self._translated():
             self._tx.send("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             try:

@@ -96,6 +96,7 @@ class TriggerEngine(Protocol):
 
         Raises:
             TriggerRejected: it does not compile, or returns no value.
+            Unavailable: the worker cannot run.
         """
         ...
 

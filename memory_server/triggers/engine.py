@@ -80,19 +80,13 @@ class _Meaning:
 
 
 class Engine:
-    """Evaluates triggers. Safe to call from several threads."""
+    """Evaluates triggers in a worker: see `triggers.TriggerEngine`."""
 
     def __init__(self, sandbox: Sandbox, nearness: Nearness) -> None:
         self._sandbox = sandbox
         self._nearness = nearness
 
     def check(self, trigger: str) -> Checked:
-        """Compile and evaluate a trigger: its value on a sample conversation, and warnings for its author.
-
-        Raises:
-            TriggerRejected: it does not compile, or returns no value.
-            Unavailable: the worker cannot run.
-        """
         if size(trigger) > MOST_BYTES:
             raise TriggerRejected(f"The trigger has {size(trigger)} bytes; the maximum is {MOST_BYTES}.")
         if not trigger.strip():
@@ -152,7 +146,6 @@ class Engine:
         return list(zip(parts.sources, map(str.strip, parts.scripts()), strict=True))
 
     def close(self) -> None:
-        """End the worker."""
         self._sandbox.close()
 
     def _judged(
