@@ -126,8 +126,8 @@ class Problem:
 
     @property
     def _rows(self) -> str:
-        one = "1 row was written and stays."
-        return one if self.rows == 1 else f"{self.rows:,} rows were written and stay."
+        single = "1 row was written and stays."
+        return single if self.rows == 1 else f"{self.rows:,} rows were written and stay."
 
 
 def told(problems: Sequence[Problem], words: Mapping[Mend, str]) -> str | None:

@@ -1,4 +1,4 @@
-"""What the worker replies of a trigger, and the outcome that this is."""
+"""Reads the replies of the worker: each gives the outcome of a trigger."""
 
 import json
 import time
