@@ -54,14 +54,8 @@ def doctor_command(settings: Settings, fix: bool) -> int:
     """Check the database; report what is in use and what is wrong. Exits with 1 if something is wrong."""
     named = "db" in settings.model_fields_set  # a path that somebody names may be mistyped
     if not named and isinstance(settings.db, Path) and not settings.db.exists():
-        findings = tuple(_unknown_variables())
-        answer = DoctorAnswer(
-            {"database": f"{settings.db} (the first assistant creates it)", "problems": _number(findings)},
-            tuple(finding.text for finding in findings),
-            (),
-            {},
-            findings,
-        )
+        report = {"database": f"{settings.db} (the first assistant creates it)"}
+        answer = _answer(report, tuple(_unknown_variables()), (), {})
     else:
         try:
             with opened(settings) as services:
@@ -85,15 +79,26 @@ def _unusable(settings: Settings, error: Unavailable) -> DoctorAnswer:
     if any(mend.name.startswith("RESTORE") for mend in mends):
         code = "damage"
     finding = DoctorFinding(code, told(error.problem) or "", str(settings.db))
-    report = {"database": str(settings.db), "problems": "1"}
-    return DoctorAnswer(report, (finding.text,), (), {"problems": 1}, (finding,))
+    return _answer({"database": str(settings.db)}, (finding,), (), {"problems": 1})
+
+
+def _answer(
+    report: dict[str, str],
+    findings: tuple[DoctorFinding, ...],
+    fixed: tuple[str, ...],
+    figures: dict[str, int | None],
+) -> DoctorAnswer:
+    """Return the answer whose report ends with the number of problems."""
+    report["problems"] = f"{len(findings)}" if findings else "none"
+    return DoctorAnswer(report, tuple(finding.text for finding in findings), fixed, figures, findings)
 
 
 def _line(named: tuple[str, str]) -> tuple[str, str]:
     name, value = named
     if name in _AS_IT_IS:
         return name, value
-    return name, _semicolon().join(map(_aged if name in _FILES else translated, value.split("; ")))
+    semicolon = "；" if is_chinese() else "; "
+    return name, semicolon.join(map(_aged if name in _FILES else translated, value.split("; ")))
 
 
 def _aged(file: str) -> str:
@@ -102,7 +107,7 @@ def _aged(file: str) -> str:
     return f"{name}{bracketed(', '.join(map(translated, age.split(', '))))}" if bracket else translated(file)
 
 
-def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
+def examined(services: "Services", fixed: tuple[str, ...]) -> DoctorAnswer:
     """Report what is in use and what is wrong. It loads the embedder and reads the whole file."""
     from memory_server.mcp import listed  # 1 s, which the help does without
 
@@ -144,9 +149,8 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
         "backups": backups.report() if backups else "none are made by themselves",
         "copies": "; ".join(health.copies) or "none",
         **({"rescued": "; ".join((*health.rescues, _RESCUED))} if health.rescues else {}),
-        "problems": _number(findings),
     }
-    return DoctorAnswer(report, tuple(finding.text for finding in findings), fixed, figures, findings)
+    return _answer(report, findings, fixed, figures)
 
 
 def _findings(
@@ -180,10 +184,6 @@ def _findings(
     )
 
 
-def _number(findings: Sequence[DoctorFinding]) -> str:
-    return f"{len(findings)}" if findings else "none"
-
-
 def _unknown_variables() -> Iterator[DoctorFinding]:
     """Yield the variables that look like settings and are none."""
     names = [*map(str.upper, flags.SETTINGS), *(key.removeprefix(flags.PREFIX) for key in KEYS)]
@@ -204,10 +204,6 @@ def _found(code: str, problem: Problem | None, about: str | None) -> list[Doctor
 def _at(model: str, url: str | None) -> str:
     """Return a model, and the address of the settings where it is behind an endpoint."""
     return f"{model} ({url})" if model.startswith(("openai:", "endpoint")) and url else model
-
-
-def _semicolon() -> str:
-    return "；" if is_chinese() else "; "
 
 
 def _words(services: "Services") -> str:

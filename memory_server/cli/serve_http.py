@@ -95,7 +95,7 @@ def _one(settings: Settings, hosts: tuple[str, ...], traffic: Traffic, public: t
 
     def metrics(_is_from_here: bool) -> str:
         counted, effort = services.calls.counted, services.effort
-        return written(lambda: [faces.server], counted, effort, services.waiting, readers.load)
+        return written([faces.server], counted, effort, services.waiting(), readers.load())
 
     keys = Keys(services.tokens, oauth)
     options = HttpOptions(hosts, settings.http_rate, metrics, traffic=traffic)
@@ -129,7 +129,7 @@ def _several(settings: Settings, file: Path, hosts: tuple[str, ...], traffic: Tr
     def metrics(is_from_here: bool) -> str:
         loads = tenants.loads()
         waiting = sum(load.waiting for load in loads)
-        text = written(tenants.servers, shared.counted, shared.effort, lambda: waiting, ReaderLoad)
+        text = written(tenants.servers(), shared.counted, shared.effort, waiting, ReaderLoad())
         return text + by_tenant(loads) if is_from_here else text
 
     options = HttpOptions(hosts, settings.http_rate, metrics, traffic=traffic)

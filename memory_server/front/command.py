@@ -160,7 +160,8 @@ def _width(environment: Mapping[str, str]) -> int | None:
     if sys.stdout is None or not sys.stdout.isatty():
         return None
     named = environment.get("COLUMNS", "")
-    return int(named) if named.isdecimal() else os.get_terminal_size(sys.stdout.fileno()).columns or COLUMNS
+    columns = int(named) if named.isdecimal() else 0
+    return columns or os.get_terminal_size(sys.stdout.fileno()).columns or COLUMNS
 
 
 def _is_unicode(words: Sequence[str]) -> bool:

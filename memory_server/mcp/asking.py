@@ -21,6 +21,7 @@ from mcp_types import (
     InputRequiredResult,
     TextContent,
 )
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from memory_server.call import deadline
@@ -45,9 +46,6 @@ OF_ONE_THING = frozenset(
     "memory_store memory_update write_memory remind add_long_term_memory update_long_term_memory".split()
 )
 """The tools whose calls store one thing: an answer is about all that a form shows."""
-
-BY_RESULT = "2026-07-28"
-"""The version of the protocol from which on a question is the result of a call."""
 
 KEEP, LEAVE, DROP = "keep it as mine", "leave it waiting", "drop it"
 ANSWER = "answer"
@@ -102,7 +100,7 @@ class Asking:
         if len(shown) > LONGEST:
             return result
         self._sources.add(waiting.origin)
-        is_by_result = (context.protocol_version or "") >= BY_RESULT
+        is_by_result = context.protocol_version in MODERN_PROTOCOL_VERSIONS
         message = _question(waiting.origin, shown, None if is_by_result else SECONDS)
         form = ElicitRequestFormParams(message=message, requested_schema=SCHEMA)
         if is_by_result:

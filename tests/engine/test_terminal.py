@@ -15,6 +15,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from memory_server.front import command as front_command
 from memory_server.front import finding, place, running
 from tests import warm
 from tests.conftest import Holder, Servers, call, until
@@ -331,3 +332,15 @@ def test_no_engine_that_runs_answers_where_a_setting_is_wrong(
     """The process of the command then says what is wrong."""
     wanted = finding.wanted({"db": server.given, **server_flags}, os.environ)
     assert wanted.is_plain is is_plain
+
+
+@pytest.mark.parametrize(("named", "columns"), [("0", 70), ("", 70), ("90", 90)])
+def test_columns_that_are_none_are_those_of_the_terminal(
+    named: str, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 70, 0, 0))
+    with os.fdopen(master, "rb"), os.fdopen(slave, "w") as stdout:
+        monkeypatch.setattr(sys, "stdout", stdout)
+        assert front_command._width({"COLUMNS": named}) == columns
+        monkeypatch.undo()

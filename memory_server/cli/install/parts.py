@@ -165,8 +165,8 @@ def _commands(item: Any) -> list[str]:
     """The command lines in an entry of hooks, which some clients put into a list of their own."""
     if not isinstance(item, dict):
         return []
-    commands = [line for name, line in item.items() if name in ("command", "bash") and isinstance(line, str)]
-    inner = item.get("hooks")
+    command, inner = item.get("command"), item.get("hooks")
+    commands = [command] if isinstance(command, str) else []
     parts = inner if isinstance(inner, list) else []
     return commands + [line for part in parts for line in _commands(part)]
 

@@ -162,14 +162,8 @@ def replaced(name: str, value: Any, notes: list[str], _: bool) -> Any:
 
 
 READINGS: Mapping[str, Callable[[str, Any, list[str], bool], Any]] = {
-    "importance": importance,
-    "question": question,
-    "newest": newest,
-    "project": project,
-    "content": content,
-    "entries": entries,
-    "trigger": trigger,
-    "replaced": replaced,
+    reading.__name__: reading
+    for reading in (importance, question, newest, project, content, entries, trigger, replaced)
 }
 """How a value is read, by the keyword `x-read` of its parameter. The flag says whether the tool only reads."""
 

@@ -1,7 +1,7 @@
 """The metrics of this process, as Prometheus reads them (text format 0.0.4). Numbers by tool; no names of people."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,14 +42,10 @@ _BY_TOOL = (
 
 
 def written(
-    servers: Callable[[], Sequence[MemoryServer]],
-    total: Counted,
-    effort: TriggerEffort,
-    queued: Callable[[], int],
-    readers: Callable[[], ReaderLoad],
+    servers: Sequence[MemoryServer], total: Counted, effort: TriggerEffort, queued: int, readers: ReaderLoad
 ) -> str:
-    """All metrics. `queued` is how many memories wait for their embedding; it reads the file."""
-    counted, now, by_readers = total.calls(), servers(), readers()
+    """All metrics. `queued` is how many memories wait for their embedding."""
+    counted = total.calls()
     load = process_load(counted, effort)
     lines: list[str] = []
 
@@ -59,12 +55,15 @@ def written(
     for name, field, help in _BY_TOOL:
         metric(name, help, {tool: getattr(counts, field) for tool, counts in counted.items()}, "tool")
     lines += _histograms(counted)
-    slots = {"calls": [server.slots for server in now], "triggers": [server.trigger_slots for server in now]}
+    slots = {
+        "calls": [server.slots for server in servers],
+        "triggers": [server.trigger_slots for server in servers],
+    }
     running = {name: sum(place.running for place in places) for name, places in slots.items()}
     waiting = {name: sum(place.waiting for place in places) for name, places in slots.items()}
     metric("calls_running", "Calls that run now.", running, "of")
     metric("calls_waiting", "Calls that wait for a place.", waiting, "of")
-    metric("embeddings_waiting", "Memories that wait for their embedding.", queued())
+    metric("embeddings_waiting", "Memories that wait for their embedding.", queued)
     metric(
         "short_term_cleaned_total", "Short-term memories that the daily cleanup has removed.", total.cleaned
     )
@@ -75,11 +74,11 @@ def written(
     metric("trigger_seconds_total", "Time of these, with their waits.", load.trigger_seconds)
     metric("engine_restarts_total", "Starts of a JavaScript engine that had ended.", load.engine_restarts)
     metric("process_cpu_seconds_total", "CPU time of the process and its readers.", load.cpu_seconds)
-    metric("readers", "Processes that carry out searches.", len(by_readers.pids))
-    metric("calls_by_readers_total", "Calls that these have carried out.", by_readers.answered)
+    metric("readers", "Processes that carry out searches.", len(readers.pids))
+    metric("calls_readers_total", "Calls that these have carried out.", readers.answered)
     if (memory := _resident(os.getpid())) is not None:
         metric("resident_memory_bytes", "Memory of the process.", memory)
-        of_readers = sum(_resident(pid) or 0 for pid in by_readers.pids)
+        of_readers = sum(_resident(pid) or 0 for pid in readers.pids)
         metric("readers_resident_memory_bytes", "Memory of the readers.", of_readers)
     return "\n".join(lines) + "\n"
 
