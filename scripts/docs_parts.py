@@ -2,15 +2,12 @@
 
 import os
 import re
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from memory_server import app
 from memory_server.cli.program import help_text
-from memory_server.mcp.tool import Tool
-from memory_server.mcp.toolsets import toolsets
+from memory_server.mcp.first_answers import Json
+from memory_server.mcp.listed import by_toolset
 from memory_server.settings import Settings
 
 WIDTH = 100
@@ -21,10 +18,8 @@ _DEFAULT = re.compile(r"(?:, |^)default ([^ ,:]+)$")
 
 def tool_reference() -> str:
     """Every tool by toolset: description, effect, parameters as the schema gives them, and the answer's fields."""
-    with tempfile.TemporaryDirectory() as folder:
-        known = toolsets(app.build(Settings(db=Path(folder) / "memory.db")))
     return "\n\n".join(
-        f"## `{name}`\n\n" + "\n\n".join(_tool(tool) for tool in tools) for name, tools in known.items()
+        f"## `{name}`\n\n" + "\n\n".join(map(_tool, tools)) for name, tools in by_toolset().items()
     )
 
 
@@ -40,8 +35,9 @@ def command_help() -> str:
     return f"```console\n$ memory-server --help\n{help_text(WIDTH).rstrip()}\n```"
 
 
-def _tool(tool: Tool) -> str:
-    required = tool.parameters.get("required", [])
+def _tool(tool: Json) -> str:
+    parameters = tool["inputSchema"]
+    required = parameters.get("required", [])
     rows = [
         (
             f"`{name}`",
@@ -49,22 +45,22 @@ def _tool(tool: Tool) -> str:
             "required" if name in required else _shown_default(schema),
             _note(schema),
         )
-        for name, schema in tool.parameters.get("properties", {}).items()
+        for name, schema in parameters.get("properties", {}).items()
     ]
-    answer = ", ".join(f"`{name}`" for name in (tool.output_schema or {}).get("properties", {}))
+    answer = ", ".join(f"`{name}`" for name in tool["outputSchema"].get("properties", {}))
     parts = [
-        f"### `{tool.name}`",
-        f"{tool.description} *({_effect(tool)})*",
+        f"### `{tool['name']}`",
+        f"{tool['description']} *({_effect(tool['annotations'])})*",
         _table(("parameter", "type", "default", "notes"), rows),
         f"Answers {answer}." if answer else "",
     ]
     return "\n\n".join(part for part in parts if part)
 
 
-def _effect(tool: Tool) -> str:
-    if tool.reads_only:
+def _effect(annotations: Json) -> str:
+    if annotations["readOnlyHint"]:
         return "reads"
-    return "changes or deletes" if tool.annotations and tool.annotations.destructive_hint else "adds"
+    return "changes or deletes" if annotations["destructiveHint"] else "adds"
 
 
 def _kind(schema: dict[str, Any]) -> str:

@@ -118,7 +118,7 @@ def for_bundle() -> dict[str, Any]:
             },
         },
         "tools": [
-            {"name": tool.name, "description": tool.listed.title}
+            {"name": tool.name, "description": tool.title}
             for tools in known.values()
             for tool in tools
             if tool.name in IN_CORE

@@ -351,7 +351,7 @@ def test_every_way_to_mend_a_failure_is_hinted_at_somewhere() -> None:
 def test_the_words_of_a_face_name_no_tool_argument_or_flag_that_does_not_exist(
     words: Mapping[Mend, str],
 ) -> None:
-    tools = {tool.name: set(tool.parameters["properties"]) for tool in all_tools()}
+    tools = {tool.name: set(tool.schema["properties"]) for tool in all_tools()}
     flags = {"--from", "--port", "--fix", *("--" + name.replace("_", "-") for name in Settings.model_fields)}
     for text in words.values():
         called = re.findall(r"`(\w+)`", text)

@@ -56,7 +56,7 @@ def work_of(services: Services, audit: "Audit | None", tenant: str | None = None
         services.background.add(
             Job("write the audit log", audit.tell_lost, AUDITING, wake=audit.changed, last=audit.tell_lost)
         )
-    tools = [tool for tools in toolsets(services).values() for tool in tools if tool.name in left]
+    tools = {tool.name: tool for tools in toolsets(services).values() for tool in tools if tool.name in left}
     admit = None if audit is None else audit.admit
     trust = None if services.settings.trust == "off" else services.trust
-    return Work.of(tools, offers(services), listed.names(), observers, admit, services.late.take, trust)
+    return Work(tools, offers(services), listed.names(), observers, admit, services.late.take, trust=trust)

@@ -1,7 +1,7 @@
 """Every tool as clients see it, without what carries out its calls: read from a file of the package.
 
-The code of the tools makes the same (`Tool.listed`), but to import it takes half as long as the SDK. A test compares
-both; `python -m pytest tests/mcp --renew-schemas` writes the file anew.
+The file is made of the code of the tools (`tests/listing.py`), whose import takes half as long as the SDK. A test
+compares both; `python -m pytest tests/mcp --renew-schemas` writes the file anew.
 """
 
 from collections.abc import Sequence

@@ -8,19 +8,17 @@ from typing import Any, get_args
 
 import anyio.to_thread
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
-from mcp_types import Tool as ListedTool
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_core import ErrorDetails
 
 from memory_server.answers.answer import Answer, whole
-from memory_server.answers.schema import schema_of
 from memory_server.call import again
 from memory_server.domain.caller import Caller
 from memory_server.language.text import visible
 from memory_server.language.tokens import weigh_json
 from memory_server.mcp import refusals
 from memory_server.mcp.forgiving.calls import Call, understand
-from memory_server.mcp.schema import compact, public, with_note
+from memory_server.mcp.schema import compact
 from memory_server.mcp.suggesting import suggestion
 
 READS = ToolAnnotations(
@@ -94,8 +92,9 @@ class Tool:
         evaluates: bool = False,
         always: bool = False,
     ) -> None:
-        """`title` is the name that a client shows a person. A client that loads a tool when it is needed finds it by
-        the words of `search_hint`; `always`: it should load this one at once (the keys in `_meta` are Claude Code's).
+        """`title` is the name that a client shows a person. Claude Code, which loads a tool when it is needed, finds it
+        by the words of `search_hint`, and `always` loads this one. What clients see is in `listed.json`.
+
         `evaluates`: a call evaluates triggers, which may take seconds.
         """
         self.name = method.__name__
@@ -103,50 +102,24 @@ class Tool:
         self.annotations = effect
         self.evaluates = evaluates
         self._function = getattr(method, "__func__", method)
-        self._title, self._search_hint, self._always = title, search_hint, always
+        self.title, self.search_hint, self.is_always_loaded = title, search_hint, always
 
     @property
     def reads_only(self) -> bool:
         return bool(self.annotations.read_only_hint)
 
     @property
-    def description(self) -> str:
-        return inspect.getdoc(self._function) or ""
-
-    @cached_property
-    def parameters(self) -> dict[str, Any]:
-        return public(self._schema)
-
-    @property
-    def output_schema(self) -> dict[str, Any]:
-        return self._declared.answer_schema
-
-    @property
-    def listed(self) -> ListedTool:
-        """The tool as clients see it."""
-        return ListedTool(
-            name=self.name,
-            title=self._title,
-            description=self.description,
-            input_schema=self.parameters,
-            output_schema=self.output_schema,
-            annotations=self.annotations,
-            _meta=self._meta,
-        )
-
-    @property
-    def _meta(self) -> dict[str, Any] | None:
-        if self._always:
-            return {"anthropic/alwaysLoad": True}
-        return {"anthropic/searchHint": self._search_hint} if self._search_hint else None
-
-    @property
     def _declared(self) -> "_Declared":
         return _declared(self._function)
 
     @property
-    def _schema(self) -> dict[str, Any]:
+    def schema(self) -> dict[str, Any]:
+        """The schema of the arguments, with the keywords that no client sees."""
         return self._declared.schema
+
+    @property
+    def answer(self) -> Answer:
+        return self._declared.answer
 
     async def call(
         self,
@@ -184,15 +157,15 @@ class Tool:
         result that its annotation names, or a result that is JSON already.
         """
         result = again.whole(partial(self.fn, **values))
-        return result if isinstance(result, dict) else self._declared.answer.of(result)
+        return result if isinstance(result, dict) else self.answer.of(result)
 
     def working(self, arguments: dict[str, Any]) -> str | None:
         """Word a call that works instead of this one; None where it would need the id of something."""
         call = self._understood(arguments)
-        return suggestion(self.name, self._schema, self.reads_only, call, self._errors)
+        return suggestion(self.name, self.schema, self.reads_only, call, self._errors)
 
     def _understood(self, arguments: dict[str, Any]) -> Call:
-        return understand(self.name, self._schema, arguments, reads=self.reads_only)
+        return understand(self.name, self.schema, arguments, reads=self.reads_only)
 
     def _validated(self, call: Call) -> dict[str, Any]:
         model = self._declared.arguments
@@ -213,7 +186,7 @@ class Tool:
 
     def _refused(self, call: Call, errors: Sequence[ErrorDetails]) -> refusals.ArgumentsRefusedError:
         shown = [error for error in errors if error["loc"][0] not in call.wrong]
-        lines = refusals.lines(self.name, self._schema, call, shown)
+        lines = refusals.lines(self.name, self.schema, call, shown)
         return refusals.ArgumentsRefusedError(lines, list(call.unknown))
 
 
@@ -233,7 +206,6 @@ class _Declared:
 
     @cached_property
     def schema(self) -> dict[str, Any]:
-        """The schema of the arguments, with the keywords that no client sees."""
         return compact(self.arguments.model_json_schema(by_alias=True))
 
     @cached_property
@@ -241,10 +213,6 @@ class _Declared:
         """The answer that the annotation of the result names, else all fields of its type."""
         answers = [part for part in get_args(self._returned) if isinstance(part, Answer)]
         return answers[0] if answers else whole(self._returned)
-
-    @cached_property
-    def answer_schema(self) -> dict[str, Any]:
-        return with_note(compact(schema_of(self.answer)))
 
 
 @cache

@@ -5,12 +5,11 @@ list of tools do not need it.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from mcp_types import CallToolResult
-from mcp_types import Tool as ListedTool
 
 from memory_server.domain.caller import Caller
 from memory_server.language.telling import telling
@@ -46,9 +45,9 @@ class Work:
     """The tools, what is offered besides, and who hears of each call."""
 
     tools: Mapping[str, Tool]
-    everything: Sequence[str]
-    """The names of all tools, also of those that the settings switch off."""
     offers: Offers
+    everything: Sequence[str] = ()
+    """The names of all tools, where the settings switch some off."""
     observers: Sequence[Observer] = ()
     admit: Callable[[], None] | None = None
     """Raises MemoryServerError if no call may be carried out now."""
@@ -60,26 +59,6 @@ class Work:
     def asking(self) -> Asking | None:
         """Return what asks the user of one session."""
         return None if self.trust is None else Asking(self.trust)
-
-    @classmethod
-    def of(
-        cls,
-        tools: Iterable[Tool],
-        offers: Offers,
-        everything: Sequence[str] | None = None,
-        observers: Sequence[Observer] = (),
-        admit: Callable[[], None] | None = None,
-        notices: Notices = no_notices,
-        trust: TrustService | None = None,
-    ) -> "Work":
-        """`everything` is left out where no tool is switched off."""
-        named = {tool.name: tool for tool in tools}
-        names = list(named) if everything is None else everything
-        return cls(named, names, offers, observers, admit, notices, trust=trust)
-
-    @property
-    def listed(self) -> list[ListedTool]:
-        return [tool.listed for tool in self.tools.values()]
 
     def tool(self, name: str) -> Tool | None:
         """Return the tool of this name. One that deletes and replaces nothing is also found as `registerMemory`,

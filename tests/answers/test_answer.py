@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memory_server.answers.answer import Answer, field, made, plain, rounded
-from memory_server.answers.schema import schema_of
+from tests.answers.schema import schema_of
 
 
 class Colour(StrEnum):

@@ -15,13 +15,13 @@ import jsonschema
 import pytest
 
 from memory_server.answers.answer import whole
-from memory_server.answers.schema import schema_of as schema_of_answer
 from memory_server.cli import answers, done
 from memory_server.cli.program import program
 from memory_server.cli.terminal import is_json as is_json_wanted
 from memory_server.cli.terminal import read
 from memory_server.domain.edge import Edge
 from memory_server.domain.fact import Fact
+from tests.answers.schema import schema_of as schema_of_answer
 from tests.cli.conftest import Terminal, fill
 from tests.conftest import ROOT, Servers, call
 

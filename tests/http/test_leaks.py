@@ -22,6 +22,7 @@ from memory_server.call import acting
 from memory_server.domain.caller import Caller
 from memory_server.domain.token import TokenDraft
 from memory_server.engine.served import work_of
+from memory_server.mcp import listed
 from memory_server.mcp.http.app import HttpOptions, endpoint, http_app
 from memory_server.mcp.http.callers import HttpCallers
 from memory_server.mcp.http.keys import Keys
@@ -51,7 +52,7 @@ def served(tmp_path: Path, store: str) -> Iterator[tuple[str, list[str], Service
     tokens = TokenService(services.database, os.urandom)
     given = [tokens.add(TokenDraft(name), Caller())[0] for name in ("ana", "bob")]
     work = work_of(services, None)
-    server = MemoryServer(work.listed, work, HttpCallers(), "ERROR")
+    server = MemoryServer(listed.chosen(services.settings), work, HttpCallers(), "ERROR")
     application = http_app(endpoint(server, ()), Keys(tokens), HttpOptions(rate=1_000_000))
     listener = socket.create_server(("127.0.0.1", 0))
     http = uvicorn.Server(uvicorn.Config(application, log_level="error", ws="none"))

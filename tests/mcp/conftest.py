@@ -16,6 +16,7 @@ from memory_server.mcp.first_answers import LISTED
 from memory_server.mcp.toolsets import toolsets
 from memory_server.settings import Settings
 from tests.conftest import ERAS, ROOT, Servers, eventually
+from tests.listing import listed
 from tests.tokenizer import tokens_of
 
 
@@ -39,7 +40,7 @@ def made_by_code() -> dict[str, list[dict[str, Any]]]:
     """What the code of each tool says that clients see of it, by toolset."""
     known = toolsets(app.build(Settings(db=Path("never-opened.db"))))
     return {
-        toolset: [tool.listed.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
+        toolset: [listed(tool).model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
         for toolset, tools in known.items()
     }
 

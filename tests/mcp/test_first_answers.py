@@ -11,6 +11,7 @@ from memory_server.engine.served import work_of
 from memory_server.mcp import listed
 from memory_server.mcp.first_answers import IN_CORE
 from memory_server.settings import Settings
+from tests import listing
 from tests.conftest import Servers
 
 pytestmark = pytest.mark.anyio
@@ -30,7 +31,9 @@ pytestmark = pytest.mark.anyio
 )
 def test_what_is_listed_is_what_can_be_called(given: dict[str, Any]) -> None:
     settings = Settings(db=Path("never-opened.db"), **given)
-    assert work_of(app.build(settings), None).listed == listed.chosen(settings)
+    assert [*map(listing.listed, work_of(app.build(settings), None).tools.values())] == listed.chosen(
+        settings
+    )
 
 
 def test_with_core_what_is_not_listed_can_be_called_unless_a_setting_forbids_it() -> None:

@@ -27,7 +27,7 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Tool]:
 
 
 def parameters(tool: Tool) -> list[str]:
-    return list(tool.parameters.get("properties", {}))
+    return list(tool.schema.get("properties", {}))
 
 
 # The tables
@@ -73,7 +73,7 @@ def test_meanings_lead_to_tools_and_values_that_exist(tools: dict[str, Tool]) ->
     for tool, arguments in meanings.ELSEWHERE.items():
         assert set(map(fold, arguments)).isdisjoint(map(fold, parameters(tools[tool]))), tool
     for name, values in SAME_VALUE.items():
-        schemas = [tool.parameters["properties"].get(name, {}) for tool in tools.values()]
+        schemas = [tool.schema["properties"].get(name, {}) for tool in tools.values()]
         sets = [set(schema.get("enum", schema.get("items", {}).get("enum", ()))) for schema in schemas]
         assert any(set(values.values()) <= legal for legal in sets), name
 

@@ -32,6 +32,7 @@ from memory_server.mcp.tool import Tool
 from memory_server.mcp.toolsets import toolsets
 from memory_server.mcp.work import Work
 from memory_server.settings import Settings
+from tests import listing
 from tests.conftest import Clock
 
 jsonschema: Any = importlib.import_module("jsonschema")  # has no types; `mcp` brings it
@@ -57,8 +58,8 @@ class Edge:
         self.given: dict[str, Any] = {}
         for tool in self.tools.values():
             tool.fn = tool.fn if real else self._keep
-        work = Work.of(self.tools.values(), offers(self.services))
-        self.server = MemoryServer(work.listed, work, lambda name, _: Caller(name, "s"), "ERROR")
+        work = Work(self.tools, offers(self.services))
+        self.server = MemoryServer([], work, lambda name, _: Caller(name, "s"), "ERROR")
 
     def _keep(self, **given: Any) -> dict[str, Any]:
         self.given = {name: value for name, value in given.items() if name != "caller"}
@@ -99,7 +100,7 @@ def name(call: dict[str, Any]) -> str:
 @pytest.mark.parametrize("call", UNDERSTOOD, ids=name)
 def test_a_call_with_one_meaning_is_understood(edge: Edge, call: dict[str, Any]) -> None:
     tool = call.get("as_tool", call["tool"])
-    jsonschema.validate(call["as"], edge.tools[tool].parameters)
+    jsonschema.validate(call["as"], listing.public(edge.tools[tool].schema))
     meant, silent = edge.call(tool, call["as"])
     assert silent is None
     given, note = edge.call(call["tool"], call["arguments"])

@@ -31,6 +31,7 @@ from pydantic import AnyUrl
 from memory_server import app
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import FactDraft, Scope
+from memory_server.mcp import listed
 from memory_server.mcp.http.app import HttpOptions, endpoint, http_app
 from memory_server.mcp.http.keys import Keys
 from memory_server.mcp.offers import offers
@@ -150,9 +151,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     caller = Caller("tests", "s", Project("test", "test"))
     services.facts.write(FactDraft("123", "fact 123"), Scope.GLOBAL, caller)
     services.facts.write(FactDraft("current.task", "conform"), Scope.PROJECT, caller)
-    tools = [tool for each in toolsets(services).values() for tool in each]
-    work = Work.of(tools, offers(services))
-    server = StandIn(work.listed, work, lambda *_: caller, "ERROR")
+    tools = {tool.name: tool for tools in toolsets(services).values() for tool in tools}
+    work = Work(tools, offers(services))
+    server = StandIn(listed.chosen(settings), work, lambda *_: caller, "ERROR")
     application = http_app(
         endpoint(server, ()), Keys(TokenService(services.database, os.urandom)), HttpOptions()
     )

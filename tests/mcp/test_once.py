@@ -8,6 +8,7 @@ from mcp_types import Tool
 
 from memory_server import app
 from memory_server.domain.caller import Caller
+from memory_server.mcp import listed
 from memory_server.mcp.offers import offers
 from memory_server.mcp.server import MemoryServer
 from memory_server.mcp.toolsets import toolsets
@@ -28,10 +29,11 @@ class Counting(MemoryServer):
 
 @pytest.fixture
 def server() -> Counting:
-    services = app.build(Settings(db=Path("never-opened.db")))
-    tools = [tool for each in toolsets(services).values() for tool in each]
-    work = Work.of(tools, offers(services))
-    return Counting(work.listed, work, lambda name, _: Caller(name, "s1"), "ERROR")
+    settings = Settings(db=Path("never-opened.db"))
+    services = app.build(settings)
+    tools = {tool.name: tool for tools in toolsets(services).values() for tool in tools}
+    work = Work(tools, offers(services))
+    return Counting(listed.chosen(settings), work, lambda name, _: Caller(name, "s1"), "ERROR")
 
 
 @pytest.mark.parametrize("mode", ERAS)

@@ -213,8 +213,8 @@ def failing(error: BaseException) -> MemoryServer:
         raise error
 
     services = app.build(Settings(db=Path("never-opened.db")))
-    work = Work.of([Tool(fails, READS, "Fails")], offers(services))
-    return MemoryServer(work.listed, work, lambda name, _: Caller(name, "s1"), "ERROR")
+    work = Work({"fails": Tool(fails, READS, "Fails")}, offers(services))
+    return MemoryServer([], work, lambda name, _: Caller(name, "s1"), "ERROR")
 
 
 @pytest.mark.parametrize(
@@ -260,8 +260,8 @@ async def test_a_resource_that_fails_is_a_bug_of_the_server_too(caplog: pytest.L
     services = app.build(Settings(db=Path("never-opened.db")))
     good = offers(services)
     broken = Broken(services.resume, services.recent, services.memories, services.facts, services.projects)
-    work = Work.of([], Offers(broken, good.prompts, good.completions))
-    server = MemoryServer(work.listed, work, lambda name, _: Caller(name, "s1"), "ERROR")
+    work = Work({}, Offers(broken, good.prompts, good.completions))
+    server = MemoryServer([], work, lambda name, _: Caller(name, "s1"), "ERROR")
     async with Client(server) as client:
         with pytest.raises(MCPError) as error:
             await client.list_resources()

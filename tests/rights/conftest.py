@@ -14,6 +14,7 @@ from memory_server import app
 from memory_server.app import Services
 from memory_server.call import acting
 from memory_server.domain.caller import Caller, Person
+from memory_server.mcp import listed
 from memory_server.mcp.offers import offers
 from memory_server.mcp.server import MemoryServer
 from memory_server.mcp.tool import Tool
@@ -135,8 +136,8 @@ def team(tmp_path: Path, store: str) -> Any:
     services = app.build(Settings(db=new_place(store, tmp_path), embedder="hashing"), several=True)
     tools = [tool for tools in toolsets(services).values() for tool in tools]
     names = {tool.name: tool for tool in tools}
-    work = Work.of(tools, offers(services))
-    server = MemoryServer(work.listed, work, caller, "ERROR")
+    work = Work(names, offers(services))
+    server = MemoryServer(listed.chosen(services.settings), work, caller, "ERROR")
     with acting.as_(None):
         services.queue.work()
         yield Team(services, server, names)

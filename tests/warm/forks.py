@@ -70,7 +70,7 @@ def declare_tools() -> None:
     from memory_server.settings import Settings
 
     for tools in toolsets(app.build(Settings(db=Path("never-opened.db")))).values():
-        _ = [tool.listed for tool in tools]
+        _ = [(tool.schema, tool.answer) for tool in tools]
 
 
 def received(asking: socket.socket) -> Asked:
