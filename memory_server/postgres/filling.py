@@ -3,10 +3,9 @@
 import struct
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import psycopg
@@ -15,6 +14,7 @@ from memory_server.domain import parts
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Conflict, Mend, Unavailable
 from memory_server.postgres import failures, migrate, tenants
+from memory_server.postgres.alone import act_alone_in, act_in, commit_durably
 from memory_server.postgres.connections import Connection
 from memory_server.postgres.copied import Copied, among, between
 from memory_server.postgres.copied_rows import Sending, read_types
@@ -23,7 +23,6 @@ from memory_server.postgres.filling_words import WORDS, FillingWords
 from memory_server.postgres.health import Health
 from memory_server.postgres.nearest import INDEXED
 from memory_server.postgres.second_connection import SecondConnection
-from memory_server.postgres.tx import Tx, Values
 from memory_server.storage.columns import TABLES, VECTOR, Table
 from memory_server.storage.copying import FOLLOWS, Key, Row
 from memory_server.where import Postgres
@@ -235,28 +234,6 @@ class Filling(Copied):
         return failures.translated(str(self._place))
 
 
-@dataclass(frozen=True)
-class _TranslatedTx(Tx):
-    """Statements that are waited for, each of which may raise an error that says what mends it."""
-
-    place: str = field(kw_only=True)
-
-    def _execute(self, sql: str, values: Values, binary: bool = False) -> psycopg.Cursor[tuple[Any, ...]]:
-        with failures.translated(self.place):
-            return super()._execute(sql, values, binary)
-
-
-def commit_durably(tx: Tx) -> None:
-    """Let this transaction, and with it those before, be on disk when it is committed."""
-    tx.send(
-        """
-        SELECT set_config('synchronous_commit', replace(reset_val, 'off', 'on'), true)
-        FROM pg_settings
-        WHERE name = 'synchronous_commit'
-        """
-    )
-
-
 def _parts(table: Table, memories: Sequence[Row]) -> Iterator[Row]:
     """Yield the rows of the parts of long memories that have ids of their own."""
     id, content = map(table.columns.index, ("id", "content"))
@@ -264,39 +241,6 @@ def _parts(table: Table, memories: Sequence[Row]) -> Iterator[Row]:
         starts = parts.starts(len(row[content]))
         for number, start in enumerate(starts[1:], 1):
             yield parts.id_of(row[id], number), row[id], start + 1, min(parts.PART, len(row[content]) - start)
-
-
-def act_alone_in(connection: Connection, tenant: int, now: str, lock: int, place: str) -> Tx:
-    """Let a connection see and write one tenant, as the only process that has this lock of the tenant.
-
-    Raises:
-        Unavailable: another process copies or moves the tenant, or this role may not.
-    """
-    act_in(connection, tenant, now)
-    tx = _TranslatedTx(connection, psycopg.Pipeline(connection), now, tenant=tenant, place=place)
-    if tx.value("SELECT row_security_active('memories')"):
-        raise Unavailable(
-            f"The tables of {place} belong to another role: connect as the role that made them."
-        )
-    if not tx.value("SELECT pg_try_advisory_lock(%s, %s)", (lock, tenant)):
-        raise Unavailable(f"Another process copies or moves {place} now.", Mend.TRY_AGAIN)
-    return tx
-
-
-def act_in(connection: Connection, tenant: int, now: str) -> None:
-    """Let a connection see and write one tenant, as the owner of the tables."""
-    connection.execute(
-        """
-        SELECT
-            set_config('search_path', 'memory_server, public', false),
-            set_config('memory.tenant', %s, false),
-            set_config('memory.person', '', false),
-            set_config('memory.projects', '*', false),
-            set_config('memory.now', %s, false),
-            set_config('synchronous_commit', 'off', false) -- what a crash loses is copied again
-        """,
-        (str(tenant), now),
-    )
 
 
 def _analyze(connection: Connection) -> None:

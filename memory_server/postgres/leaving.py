@@ -8,10 +8,10 @@ from typing import Final
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Unavailable
 from memory_server.postgres import failures, migrate, tenants
+from memory_server.postgres.alone import act_alone_in, commit_durably
 from memory_server.postgres.connections import Connection
 from memory_server.postgres.copied import Copied
 from memory_server.postgres.database import WRITES
-from memory_server.postgres.filling import act_alone_in, commit_durably
 from memory_server.postgres.tx import Tx
 from memory_server.where import Postgres
 
