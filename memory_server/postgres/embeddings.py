@@ -102,7 +102,7 @@ class Embeddings:
                 SELECT m.id
                 FROM {tables.source} AS m, spaces
                 WHERE m.id = %(id)s AND {same} AND spaces.id = %(space)s AND spaces.state <> 'retired'
-                    AND %(start)s IN (0, {first_missing(embedded.kind, "spaces.id", "m.id")})
+                    AND %(start)s IN (0, {first_missing(embedded.kind, "spaces.id")})
             ),
             {", ".join(inserted)},
             done AS (

@@ -73,12 +73,9 @@ class Background:
         for thread in self._threads:
             thread.join(FAREWELL / len(self._threads))
 
+    @acting.as_(None)
     def _keep_running(self, job: Job) -> None:
         """Work as the owner of the file."""
-        with acting.as_(None):
-            self._work(job)
-
-    def _work(self, job: Job) -> None:
         self._stopping.wait(job.delay)
         pause, is_recorded = min(job.every, RETRY), False
         while not self._stopping.is_set():

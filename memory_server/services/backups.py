@@ -5,7 +5,7 @@ from datetime import date, datetime
 from pathlib import Path
 
 from memory_server import defaults
-from memory_server.storage.files import BACKUPS, DAILY
+from memory_server.storage.files import BACKUPS, DAILY, named_backups
 from memory_server.where import Where
 
 
@@ -34,24 +34,15 @@ def daily(database: Path, now: datetime) -> Path:
 
 def dailies(database: Path) -> list[Path]:
     """Return the backups that were made by themselves, in the order of their days."""
-    return sorted(_in_folder(database, f"{DAILY}{'[0-9]' * 8}{glob.escape(database.suffix)}"))
-
-
-def all_of(database: Path) -> list[Path]:
-    """Return these and those that a person has made there."""
-    return list(_in_folder(database, f"-*{glob.escape(database.suffix)}"))
+    return sorted(named_backups(database, f"{DAILY}{'[0-9]' * 8}{glob.escape(database.suffix)}"))
 
 
 def unfinished(database: Path) -> list[Path]:
     """Return what is left of a backup that is being made by itself, or was broken off."""
-    return [*_in_folder(database, f"{DAILY}*.tmp*"), *_in_folder(database, f"{DAILY}*.claim", before=".")]
+    copies = named_backups(database, f"{DAILY}*.tmp*")
+    return [*copies, *named_backups(database, f"{DAILY}*.claim", before=".")]
 
 
 def day_of(path: Path) -> date:
     """Return the day of a backup that was made by itself."""
     return datetime.strptime(path.stem[-8:], "%Y%m%d").date()
-
-
-def _in_folder(database: Path, ending: str, before: str = "") -> list[Path]:
-    pattern = before + glob.escape(database.stem) + ending
-    return [path for path in folder(database).glob(pattern) if not path.is_symlink()]

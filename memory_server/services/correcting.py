@@ -76,9 +76,8 @@ def _answering(turn: str, statements: Sequence[str]) -> str:
 def _shown(tx: Tx, session: str, caller: Caller) -> tuple[set[int], set[int]]:
     """Return the memories and the facts that a session was shown."""
     rows = tx.hook_injections.in_context(session)
-    memories = {id for kind, id in rows if kind is Injected.MEMORY} | set(
-        tx.memory_uses.shown(session, SHOWN)
-    )
+    memories = {id for kind, id in rows if kind is Injected.MEMORY}
+    memories |= {id for id, *_ in tx.memory_uses.of_session(session, SHOWN)}
     return visible_to(tx, Index.MEMORY, sorted(memories), caller), {
         id for kind, id in rows if kind is Injected.FACT
     }

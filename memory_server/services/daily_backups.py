@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from memory_server.services import backups
+from memory_server.storage.files import backups_of
 
 logger = logging.getLogger(__name__)
 
@@ -85,7 +86,7 @@ class DailyBackups:
         return None if newest is None else int((self.clock().timestamp() - newest) // 86_400)
 
     def _newest(self) -> float | None:
-        return max((path.stat().st_mtime for path in backups.all_of(self.path)), default=None)
+        return max((path.stat().st_mtime for path in backups_of(self.path)), default=None)
 
 
 def beyond(paths: list[Path]) -> list[Path]:

@@ -133,8 +133,7 @@ class FactService:
     def read(self, key: str, scope: Scope | None, tags: tuple[str, ...], caller: Caller) -> Fact | None:
         """Return the fact of a key in a scope, or in the first scope that has it. Counts an access."""
         self.database.settle()
-        with self.database.read() as tx:
-            fact = _find(tx, key, scope, projects.known(tx, caller))
+        fact = self.peek(key, scope, caller)
         if fact is None or not tagged(fact.tags, tags):
             return None
         self._mark([fact])
@@ -151,8 +150,7 @@ class FactService:
         Raises:
             NotFound: it has no value.
         """
-        with self.database.read() as tx:
-            fact = _find(tx, key, scope, projects.known(tx, caller))
+        fact = self.peek(key, scope, caller)
         if fact is None:
             raise NotFound(f"No fact `{key}` in the scope {scope}.", Mend.LIST_FACTS)
         return fact
@@ -278,9 +276,8 @@ class FactService:
             return
         with self.database.read() as tx:
             moment = tx.server_days.certain()
-            if moment is None or not tx.facts.expired(
-                moment, AT_ONCE
-            ):  # one alone could be a row that cannot be read
+            # One alone could be a row that cannot be read.
+            if moment is None or not tx.facts.expired(moment, AT_ONCE):
                 return
         with self.database.write() as tx:
             for fact in tx.facts.expired(moment, AT_ONCE):

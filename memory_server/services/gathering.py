@@ -252,7 +252,7 @@ class Gathering(Generic[Thing]):
             min(most, BY_WORDS),
             [id for nearest in self.near for id in nearest],
             self.search.filter,
-            self._space_id,
+            self.meaning.space_id if self.meaning is not None else 0,
             len(vectors[0]) if vectors else 0,
             self.words.texts,
             self.words.held(self.search.kind),
@@ -282,11 +282,6 @@ class Gathering(Generic[Thing]):
 
     def _term(self, text: str) -> Term:
         return self.words.term(self.search.kind, text)
-
-    @property
-    def _space_id(self) -> int:
-        """Return the id of the space that answers; 0 where none does."""
-        return 0 if self.meaning is None else self.meaning.space_id
 
     def _hood(self, around: ProposedTexts) -> Hood:
         """Return the candidates, proposed or said around a proposed one in the same talk, with their neighbours."""

@@ -12,7 +12,6 @@ from memory_server.domain.long_term import (
     RANDOM,
     LongTermChange,
     LongTermDraft,
-    LongTermId,
     LongTermMemory,
     Order,
     Wake,
@@ -27,7 +26,7 @@ from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Proble
 from memory_server.services import deleting, projects
 from memory_server.services.outcomes import record
 from memory_server.services.trusting import refuse_replacing
-from memory_server.services.waking import Judged, WakingService, places, rests
+from memory_server.services.waking import Judged, WakingService, Woken, places, rests
 from memory_server.storage.database import Database
 from memory_server.storage.short_term import ConversationId, Held
 from memory_server.storage.trash import Trashed
@@ -53,20 +52,6 @@ SHOWN_WAKES = 5
 """Wakes that are shown with a memory."""
 
 NO_TIME = "no time was left for it"
-
-
-@dataclass(frozen=True, slots=True)
-class Woken:
-    """A memory that comes back, and why: what its trigger found, or nothing when it comes by chance.
-
-    `reason` is that without anything that was said.
-    """
-
-    name: str
-    prompt: str
-    why: str | None = None
-    id: LongTermId | None = None
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,8 +261,8 @@ class LongTermService:
         """
         judged = self._waking.judged(messages, conversation, participants, caller)
         outcomes = [(watch, self._without_secrets(outcome)) for watch, outcome in judged.outcomes]
-        awake, skipped = judged.awake, judged.skipped
-        woken = {watch.id for watch, _ in awake}
+        skipped = judged.skipped
+        woken = {watch.id for watch, _ in judged.awake}
         not_drawn = woken | judged.cooling
         drawn = draw([watch for watch in judged.watched if watch.id not in not_drawn], draws, self.chance)
         if not (draws or woken or outcomes):
@@ -286,17 +271,13 @@ class LongTermService:
             elsewhere = [] if judged.watched else tx.conversations.largest(Held.LONG_TERM, NAMED)
             prompts = tx.long_term.prompts([*woken, *(watch.id for watch in drawn)])
             skipped += tuple(tx.skipped)
-        kept_reasons = self._waking.kept([value.kept for _, value in awake])
+        activated = self._waking.woken(judged.awake, prompts)
         if self.count_access:
-            reasons = [(watch.id, why) for (watch, _), why in zip(awake, kept_reasons, strict=True)]
-            record(self.database, outcomes, reasons if marks else [], caller)
+            told = [(memory.id, memory.reason) for memory in activated] if marks else []
+            record(self.database, outcomes, told, caller)
         return Awakening(
-            [
-                Woken(watch.name, prompts[watch.id], value.why, watch.id, reason)
-                for (watch, value), reason in zip(awake, kept_reasons, strict=True)
-                if watch.id in prompts
-            ],
-            [Woken(watch.name, prompts[watch.id]) for watch in drawn if watch.id in prompts],
+            activated,
+            [Woken(watch.id, watch.name, prompts[watch.id]) for watch in drawn if watch.id in prompts],
             _failed(outcomes),
             _not_judged(judged, outcomes),
             elsewhere,
@@ -310,12 +291,7 @@ class LongTermService:
     def mark(self, prompts: Sequence[Woken], caller: Caller) -> None:
         """Record that these memories were told."""
         if prompts and self.count_access:
-            record(
-                self.database,
-                [],
-                [(woken.id, woken.reason) for woken in prompts if woken.id is not None],
-                caller,
-            )
+            record(self.database, [], [(woken.id, woken.reason) for woken in prompts], caller)
 
     def holds(self, trigger: str, messages: Sequence[Message], at: datetime | None = None) -> bool | None:
         """Return the value of a trigger that was never told; None where it has none."""
@@ -365,8 +341,7 @@ class LongTermService:
 
     def _example(self, trigger: str, text: str, expected: bool, at: datetime | None) -> Example:
         messages = [Message("user", text)]
-        outcome = self._judge(trigger, messages, "test", at)
-        value = outcome.holds if isinstance(outcome, Value) else None
+        value = self.holds(trigger, messages, at)
         score = self.engine.similarity(trigger, self._waking.situation(messages, "test", self._now(at), {}))
         return Example(text, expected, value, score)
 

@@ -182,28 +182,16 @@ def _newest(tx: Tx, wish: LookWish, where: Among, limit: int) -> Iterator[Seen]:
 
 
 def _seen(stored: Memory | Fact | Turn | ShortTermMemory) -> Seen:
-    return replace(_shown(stored), origin=stored.origin)
-
-
-def _shown(stored: Memory | Fact | Turn | ShortTermMemory) -> Seen:
+    id, origin = stored.id, stored.origin
     match stored:
-        case Memory():
+        case Memory(content=text, project=project, occurred_at=at):
+            return Seen(Recallable.MEMORY, id, text, project or "", at, memory=stored, origin=origin)
+        case Fact(home=home, value=value, updated_at=at):
+            owner, text = home.owner if home.scope is Scope.PROJECT else "", fact_text.value_of(value)
             return Seen(
-                Recallable.MEMORY, stored.id, stored.content, stored.project or "", stored.occurred_at, stored
+                Recallable.FACT, id, text, owner, at, name=stored.key, scope=home.scope, origin=origin
             )
-        case Fact():
-            owner = stored.home.owner if stored.home.scope is Scope.PROJECT else ""
-            text = fact_text.value_of(stored.value)
-            return Seen(
-                Recallable.FACT,
-                stored.id,
-                text,
-                owner,
-                stored.updated_at,
-                name=stored.key,
-                scope=stored.home.scope,
-            )
-        case Turn():
-            return Seen(Recallable.TURN, stored.id, stored.text, stored.project, stored.occurred_at)
-        case ShortTermMemory():
-            return Seen(Recallable.SHORT_TERM, stored.id, stored.text, "", stored.said_at)
+        case Turn(project=project, occurred_at=at):
+            return Seen(Recallable.TURN, id, stored.text, project, at, origin=origin)
+        case ShortTermMemory(text=text, said_at=at):
+            return Seen(Recallable.SHORT_TERM, id, text, "", at, origin=origin)

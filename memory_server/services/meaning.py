@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memory_server.domain.embedding import Reading, Space, Tokens, Vector
+from memory_server.domain.embedding import Embedded, Reading, Space, Tokens, Vector
 from memory_server.embedding import Embedder
 from memory_server.errors import Problem
-from memory_server.storage.tx import Tx
+from memory_server.storage.tx import Tx, WriteTx
+from memory_server.storage.vectors import Waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,13 @@ class Fresh:
 def usable(tx: Tx, fresh: Fresh | None) -> Fresh | None:
     """Return the vectors, or None where another process has retired their space."""
     return fresh if fresh is not None and tx.spaces.in_use(fresh.space_id) else None
+
+
+def keep(tx: WriteTx, fresh: Fresh, kind: Embedded, id: int) -> None:
+    """Keep the vectors and the tokens of a row that has just been stored with these texts."""
+    tx.embeddings.keep(fresh.space_id, kind, id, fresh.texts, fresh.vectors)
+    row = Waiting(kind, id, tuple(text.encode() for text in fresh.texts))
+    tx.token_vectors.insert(fresh.space_id, row, fresh.tokens)
 
 
 def name(space: Space) -> str:

@@ -21,12 +21,11 @@ from memory_server.services.comparing import WrittenText
 from memory_server.services.coverage import Coverage, coverage_in
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.ground import Hears, unheard
-from memory_server.services.meaning import Fresh, usable
+from memory_server.services.meaning import Fresh, keep, usable
 from memory_server.services.prepared import PreparedTexts
 from memory_server.services.trusting import refuse_replacing, refuse_standing_for
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
-from memory_server.storage.vectors import Waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +307,5 @@ def _keep(tx: WriteTx, fresh: Fresh | None, memory: Memory) -> bool:
     """Keep the vector of a memory's text; return False where that waits in the queue."""
     if fresh is None or fresh.texts != (memory.content,):
         return False
-    tx.embeddings.keep(fresh.space_id, Embedded.MEMORIES, memory.id, fresh.texts, fresh.vectors)
-    read = Waiting(Embedded.MEMORIES, memory.id, (memory.content.encode(),))
-    tx.token_vectors.insert(fresh.space_id, read, fresh.tokens)
+    keep(tx, fresh, Embedded.MEMORIES, memory.id)
     return True

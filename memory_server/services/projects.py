@@ -31,9 +31,6 @@ from memory_server.storage.tx import Tx, WriteTx
 
 NOBODY = Caller()
 
-_UNCHANGED = "Nothing was changed."
-
-
 SHOWN = 60
 """Characters of the path of a folder that an answer shows: its last ones."""
 
@@ -59,8 +56,8 @@ def known(tx: Tx, caller: Caller) -> Caller:
 
 
 def called(caller: Caller, name: str) -> Caller:
-    """Return the caller, with this name for its project."""
-    return replace(caller, project=_named(caller.project, name))
+    """Return the caller, with this name for its project, if it has one."""
+    return replace(caller, project=Project(name, name) if caller.project.key else NONE)
 
 
 def settled(tx: WriteTx, caller: Caller) -> Caller:
@@ -221,22 +218,18 @@ class ProjectService:
             else:
                 tx.projects.rename(row.id, name)
         if large and namesake is None:
-            self._move(row.name, name, None)
+            self.join(row.name, name, None)
         return row.name
 
-    def join(self, source: str, target: str, caller: Caller = NOBODY) -> tuple[str, str, Moved]:
+    def join(self, source: str, target: str, caller: Caller | None = NOBODY) -> tuple[str, str, Moved]:
         """Move all of a project into another one, in short transactions; return both names, and how much moved.
 
-        Where it is broken off, the same command goes on.
+        Where it is broken off, the same command goes on. `caller` is None where a project only gets another name.
 
         Raises:
             NotFound: one of them does not exist.
             Invalid: both are the same.
         """
-        return self._move(source, target, caller)
-
-    def _move(self, source: str, target: str, joins: Caller | None) -> tuple[str, str, Moved]:
-        """Move all as `join`; `joins` is who joins them, None where a project only gets another name."""
         parts, memories = (_read(source), _read(target)), 0
         while True:
             with self.database.write() as tx:
@@ -248,8 +241,8 @@ class ProjectService:
                 if number < AT_ONCE:
                     tx.projects.hand_on(source_row, target_row)
                     moved = tx.joined_projects.finish(source_row, target_row, memories)
-                    if joins is not None:
-                        _log(tx, event.JOINED, source_row.name, target_row.name, joins, moved)
+                    if caller is not None:
+                        _log(tx, event.JOINED, source_row.name, target_row.name, caller, moved)
                     return source_row.name, target_row.name, moved
 
 
@@ -303,7 +296,7 @@ def _get(tx: Tx, project: Project) -> Known:
     row = _find(tx, project) if project.key else None
     if row is None:
         wrong = unknown(tx, project) or "This folder belongs to no project."
-        raise NotFound(f"{wrong} {_UNCHANGED}", Mend.LIST_PROJECTS)
+        raise NotFound(f"{wrong} Nothing was changed.", Mend.LIST_PROJECTS)
     return row
 
 
@@ -336,7 +329,3 @@ def _refuse_name(name: str) -> None:
 
 def _read(text: str) -> Project:
     return project_of(text, Path()) if text.strip() else NONE
-
-
-def _named(project: Project, name: str) -> Project:
-    return Project(name, name) if project.key else NONE

@@ -39,7 +39,8 @@ from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
 
 if TYPE_CHECKING:
-    from memory_server.services.long_term import LongTermService, Woken
+    from memory_server.services.long_term import LongTermService
+    from memory_server.services.waking import Woken
 
 WANTED = 50
 """Texts of each kind that a question looks for: more than the longest answer has."""
@@ -234,18 +235,17 @@ class RecallService:
             by_meaning = meaning if isinstance(meaning, Meaning) else None
             load = partial(search.load, learning=self.learning)
             mode = "hybrid" if by_meaning else "keyword"
-            all_searches = tuple(asked_of(text, wish, where, here, mode, load))
-            kinds = [kind_search.kind for kind_search in all_searches]
-            searches = tuple(_stored(all_searches, has))
+            searches = tuple(asked_of(text, wish, where, here, mode, load))
+            kinds = [kind_search.kind for kind_search in searches]
 
             def in_transcripts() -> list[Ranked[Any]]:
                 kinds_of_turns = has if self.on_file else tx.turns.kinds()
-                of_transcripts = tuple(_of_transcripts(all_searches, kinds_of_turns)) if transcripts else ()
+                of_transcripts = tuple(_of_transcripts(searches, kinds_of_turns)) if transcripts else ()
                 return retrieval.rank_all(tx, text, of_transcripts, by_meaning)
 
             stored, captured, read, problems = tx.together(
-                lambda: retrieval.rank_all(tx, text, tuple(_captured(searches, False)), by_meaning),
-                lambda: retrieval.rank_all(tx, text, tuple(_captured(searches, True)), by_meaning),
+                lambda: retrieval.rank_all(tx, text, tuple(_stored(searches, has)), by_meaning),
+                lambda: retrieval.rank_all(tx, text, tuple(_captured(searches)), by_meaning),
                 in_transcripts,
                 lambda: retrieval.without_meaning(tx, kinds, meaning),
             )
@@ -298,9 +298,7 @@ def _score(hits: Hits) -> float:
 
 
 def _of_woken(memory: "Woken") -> Found:
-    return Found(
-        Recallable.WOKEN, f"w {memory.name}", memory.prompt, None, 1.0, why=memory.why, id=memory.id or 0
-    )
+    return Found(Recallable.WOKEN, f"w {memory.name}", memory.prompt, None, 1.0, why=memory.why, id=memory.id)
 
 
 def _weight(note: str | None, problems: Sequence[Problem]) -> int:
@@ -378,36 +376,37 @@ def _load_said(tx: Tx, ids: Sequence[int]) -> Mapping[int, SearchItem[ShortTermM
     return {id: SearchItem(memory, (memory.text,), "", memory.said_at) for id, memory in memories.items()}
 
 
-def _captured(searches: Sequence[KindSearch[Any]], captured: bool) -> Iterator[KindSearch[Any]]:
-    """Yield the searches for kept turns, which hooks have captured, or those for what was stored on purpose."""
-    for kind_search in searches:
-        if isinstance(kind_search.filter, SaidFilter):
-            yield replace(kind_search, filter=replace(kind_search.filter, captured=captured))
-        elif not captured:
-            yield kind_search
-
-
 def _stored(searches: Sequence[KindSearch[Any]], has: TurnKinds) -> Iterator[KindSearch[Any]]:
-    """Yield the searches for what was stored; where no turn was, without that for turns."""
+    """Yield the searches for what was stored on purpose; where no turn was, without that for turns.
+
+    Where all turns here are of one kind, none is asked for it.
+    """
     for kind_search in searches:
-        if kind_search.kind is not Embedded.TURNS:
+        if kind_search.kind is Embedded.SHORT_TERM:
+            yield _narrowed(kind_search, captured=False)
+        elif kind_search.kind is not Embedded.TURNS:
             yield kind_search
         elif has.stored:
-            yield _for_turns(kind_search, False if has.transcripts else None)
+            yield _narrowed(kind_search, transcripts=False if has.transcripts else None)
+
+
+def _captured(searches: Sequence[KindSearch[Any]]) -> Iterator[KindSearch[Any]]:
+    """Yield the search for kept turns, which hooks have captured."""
+    for kind_search in searches:
+        if kind_search.kind is Embedded.SHORT_TERM:
+            yield _narrowed(kind_search, captured=True)
 
 
 def _of_transcripts(searches: Sequence[KindSearch[Any]], has: TurnKinds) -> Iterator[KindSearch[Any]]:
     """Yield the search for turns of transcripts, where there are any and turns are searched."""
     for kind_search in searches:
         if kind_search.kind is Embedded.TURNS and has.transcripts:
-            yield _for_turns(kind_search, True if has.stored else None)
+            yield _narrowed(kind_search, transcripts=True if has.stored else None)
 
 
-def _for_turns(kind_search: KindSearch[Any], transcripts: bool | None) -> KindSearch[Any]:
-    """Return the search for turns of one kind; None: all turns here are of this kind, and none is asked for it."""
-    if not isinstance(kind_search.filter, Filter):
-        return kind_search
-    return replace(kind_search, filter=replace(kind_search.filter, transcripts=transcripts))
+def _narrowed(kind_search: KindSearch[Any], **fields: Any) -> KindSearch[Any]:
+    """Return the search with these fields of its filter."""
+    return replace(kind_search, filter=replace(kind_search.filter, **fields))
 
 
 def _with_transcripts(hits: Sequence[Found], read: Sequence[Found], answered: bool) -> list[Found]:

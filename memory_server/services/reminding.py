@@ -17,7 +17,7 @@ from memory_server.language.small_talk import is_small_talk
 from memory_server.language.telling import telling
 from memory_server.language.tokens import estimate
 from memory_server.services import ground
-from memory_server.services.waking import WakingService, WokenPrompt
+from memory_server.services.waking import WakingService, Woken
 from memory_server.storage.database import Database
 
 READ = 600
@@ -55,13 +55,13 @@ class RemindingService:
         text = telling(prompt, READ)
         hits: list[Found] = []
         if not all(map(is_small_talk, query.parse(text).terms)):
-            likely = [hit for hit in self.find(text, caller) if _may_be_said(hit)]
+            likely = [hit for hit in self.find(text, caller) if not trust.waits(hit.origin)]
             outdated = {ref for hit in likely if _row(hit) in told_rows for ref in hit.replaces}
             new_hits = [hit for hit in likely if _row(hit) not in told_rows and hit.ref not in outdated]
             marked = [replace(hit, by_user=trust.is_of_user(hit.origin)) for hit in new_hits[:SHOWN]]
             hits = ground.with_remarks(marked, caller)
         answer = recall.compose(text, [_of(woken) for woken in due], hits, max_tokens, OF_WOKEN)
-        why = {(Injected.WOKEN, int(woken.id)): woken.why for woken in due}
+        why = {(Injected.WOKEN, int(woken.id)): woken.reason for woken in due}
         lines = answer.text.split("\n") if answer.items else []
         rows = map(_row, answer.items)
         mentions = [
@@ -70,14 +70,9 @@ class RemindingService:
         return Reminder(answer.text, tuple(mentions))
 
 
-def _of(due: WokenPrompt) -> Found:
+def _of(due: Woken) -> Found:
     text = sentences.shortened(due.prompt, PROMPT)
     return Found(Recallable.WOKEN, f"w {due.name}", text, None, 1.0, id=due.id)
-
-
-def _may_be_said(hit: Found) -> bool:
-    """True unless somebody outside has written it, and no person has confirmed it."""
-    return not trust.waits(hit.origin)
 
 
 def _row(hit: Found) -> tuple[Injected, int]:

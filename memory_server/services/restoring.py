@@ -9,7 +9,6 @@ from memory_server.domain.moment import timestamp
 from memory_server.errors import Invalid
 from memory_server.sqlite import restoring
 from memory_server.sqlite.restoring import Backup
-from memory_server.storage import packaged
 from memory_server.where import Where
 
 
@@ -30,7 +29,7 @@ def check(source: Path, target: Path) -> Backup:
     """
     if target.exists() and source.exists() and source.samefile(target):
         raise Invalid(f"{source} is the database itself. Nothing was restored.")
-    return restoring.check(source, packaged.load(packaged.folder()))
+    return restoring.check(source)
 
 
 def restore(source: Path, target: Path, now: datetime, progress: Callable[[int, int], None]) -> Restored:
@@ -43,8 +42,7 @@ def restore(source: Path, target: Path, now: datetime, progress: Callable[[int, 
     """
     version = check(source, target).version
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    migrations = packaged.load(packaged.folder())
-    return Restored(version, restoring.replace(source, target, migrations, timestamp(now), progress))
+    return Restored(version, restoring.replace(source, target, timestamp(now), progress))
 
 
 def is_backup_of(backup: Path, database: Where) -> bool:

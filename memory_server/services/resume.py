@@ -201,7 +201,8 @@ class ResumeService:
             now, skipped = tx.now, tuple(tx.skipped)
             waiting = tx.outside.count(name) if current and not learnt else 0
         total = current - waiting + known_facts.more
-        usual = _usual(known_facts.facts, learnt)
+        authors = [fact.updated_by for fact in known_facts.facts]
+        usual = usual_author([*authors, *(memory.created_by for memory in learnt)])
         reader = Reader(now, caller.author, caller.project.name, usual, stored_ground.remark)
         session = last_session(_guessed(events, updates))
         of_facts = _of_facts(known_facts, reader, updates)
@@ -232,11 +233,9 @@ class ResumeService:
 
 def _unknown(tx: Tx, caller: Caller) -> str | None:
     """Return the note for a project of which nothing is known: a name, or a folder that does not exist."""
-    return (
-        projects.unknown(tx, caller.project)
-        if caller.project.is_given
-        else projects.missing_folder(tx, caller)
-    )
+    if caller.project.is_given:
+        return projects.unknown(tx, caller.project)
+    return projects.missing_folder(tx, caller)
 
 
 def _standing(things: list[Standing]) -> list[Standing]:
@@ -323,18 +322,20 @@ def _memories(tx: Tx, project: str, limit: int) -> tuple[list[Memory], Disputes,
         *(_of_no_project(tx, limit) if project else ()),
     ]
     learnt = list({memory.id: memory for memory in memories}.values())
-    ids = [memory.id for memory in learnt]
-    disputes, overruled = tx.each([partial(tx.edges.contradicting, ids), partial(tx.edges.overruled, ids)])
-    return learnt, disputes, overruled
+    return learnt, *_disputes(tx, learnt)
+
+
+def _disputes(tx: Tx, memories: Sequence[Memory]) -> tuple[Disputes, Disputes]:
+    """Return which memories contradict each of these, and what of the user each has replaced."""
+    ids = [memory.id for memory in memories]
+    return tx.together(lambda: tx.edges.contradicting(ids), lambda: tx.edges.overruled(ids))
 
 
 def _of_no_project(tx: Tx, limit: int) -> list[Memory]:
     """Return what is about the person, and what else matters in all projects."""
-    ordinary, high = tx.each(
-        [
-            partial(tx.standing.most_important, "", CONSIDERED // 2, ORDINARY),
-            partial(tx.standing.most_important, "", limit, HIGH),
-        ]
+    ordinary, high = tx.together(
+        lambda: tx.standing.most_important("", CONSIDERED // 2, ORDINARY),
+        lambda: tx.standing.most_important("", limit, HIGH),
     )
     return [*filter(is_about_person, ordinary), *high]
 
@@ -350,8 +351,7 @@ def _events(tx: Tx, project: str) -> tuple[list[SessionEvent], Disputes]:
         for memory in tx.memories.newest_current(project, MemoryType.OBSERVATION, EVENTS)
         if not trust.is_of_user(memory.origin) or next_step(memory.content)[1]
     ]
-    ids = [memory.id for memory in observations]
-    disputes, overruled = tx.each([partial(tx.edges.contradicting, ids), partial(tx.edges.overruled, ids)])
+    disputes, overruled = _disputes(tx, observations)
     events = [
         *(
             SessionEvent(
@@ -385,10 +385,6 @@ def _signed(tx: Tx, learnt: Sequence[Memory]) -> list[Memory]:
     changed = [memory.id for memory in learnt if memory.updated_at != memory.created_at]
     writers = tx.changes.writers(changed) if changed else {}
     return [replace(memory, created_by=writers.get(memory.id, memory.created_by)) for memory in learnt]
-
-
-def _usual(facts: Sequence[Fact], learnt: Sequence[Memory]) -> str | None:
-    return usual_author([*(fact.updated_by for fact in facts), *(memory.created_by for memory in learnt)])
 
 
 def _of_facts(known_facts: _Known, reader: Reader, updates: "_Updates") -> list[Item]:

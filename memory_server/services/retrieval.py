@@ -48,11 +48,6 @@ def questions(text: str) -> tuple[str, ...]:
     return question.read(text).parts or (text,)
 
 
-def rank(tx: Tx, text: str, search: KindSearch[Thing], meaning: Meaning | None) -> list[Ranked[Thing]]:
-    """Rank the candidates of one kind, best first; see `rank_all`."""
-    return rank_all(tx, text, (search,), meaning)
-
-
 def rank_all(
     tx: Tx, text: str, searches: tuple[KindSearch[Thing], ...], meaning: Meaning | None
 ) -> list[Ranked[Thing]]:
@@ -175,7 +170,8 @@ class _Search(Generic[Thing]):
         ).ranked()
 
     def _words(self) -> QuestionWords:
-        texts = dict.fromkeys(term for query in self.queries for term in query.terms if self._by_words)
+        queries = self.queries if self._mode != "semantic" else ()
+        texts = dict.fromkeys(term for query in queries for term in query.terms)
         return QuestionWords(self.tx, tuple(texts), {search.kind: search.filter for search in self.searches})
 
     def _near(self) -> list[list[dict[int, float]]]:
@@ -219,8 +215,9 @@ class _Search(Generic[Thing]):
             item = items[search.kind].get(parts.memory_of(id))
             if item is not None and item.thing not in left_out:
                 is_own = first_project is None or item.project in ("", first_project)
-                text, own_tokens = fold(_part(item.text, id)), tokens.get((search.kind, id))
-                candidates.append(Candidate(place, id, search, item, text, is_own, own_tokens))
+                part = parts.split(item.text)[parts.number_of(id)]
+                own_tokens = tokens.get((search.kind, id))
+                candidates.append(Candidate(place, id, search, item, fold(part), is_own, own_tokens))
         return candidates
 
     def _tokens(
@@ -247,11 +244,3 @@ class _Search(Generic[Thing]):
     @property
     def _mode(self) -> str:
         return self.searches[0].mode
-
-    @property
-    def _by_words(self) -> bool:
-        return self._mode != "semantic"
-
-
-def _part(text: str, id: int) -> str:
-    return parts.split(text)[parts.number_of(id)]

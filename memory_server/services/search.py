@@ -116,7 +116,7 @@ class SearchService:
                 mode if by_meaning else "keyword",
                 where.first,
             )
-            ranked = retrieval.rank(tx, text, kind_search, by_meaning)
+            ranked = retrieval.rank_all(tx, text, (kind_search,), by_meaning)
             # Of a sum each part counts, also those that are told in the same words.
             vectors = {} if question.read(text).adds_up else {row.id: row.vector for row in ranked}
             by_reranker = order.of(ranked, where.first) if order else ranked

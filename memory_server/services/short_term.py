@@ -171,11 +171,9 @@ class ShortTermService:
         question_words = keywords(messages, self.extractor.extract, role_weights)
         with self.database.read() as tx:
             place = tx.conversations.find(projects.conversation(tx, conversation, caller))
-            if place is None:
+            if place is None or not tx.short_term.count(place):
                 return Recall([], 0, _elsewhere(tx), tuple(tx.skipped))
             before = _before(tx.now, SETTLING)
-            if not tx.short_term.count(place):
-                return Recall([], 0, _elsewhere(tx), tuple(tx.skipped))
             memories = self._recall(tx, place, question_words, before)
             unsettled = tx.short_term.count_unsettled(place, before)
             recall = Recall(memories, unsettled, [], tuple(tx.skipped))

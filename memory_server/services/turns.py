@@ -18,10 +18,9 @@ from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.facts import FactService
 from memory_server.services.gathering import KindSearch, SearchItem
 from memory_server.services.learning import ON, Learning
-from memory_server.services.meaning import Meaning, Unanswered, usable
+from memory_server.services.meaning import Meaning, Unanswered, keep, usable
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
-from memory_server.storage.vectors import Waiting
 
 MENTIONED = 5
 """Facts at most that come back beside the turns."""
@@ -69,9 +68,7 @@ class TurnService:
             caller, fresh = projects.settled(tx, caller), usable(tx, embedded)
             id = tx.turns.insert(turn, caller)
             if fresh is not None:
-                tx.embeddings.keep(fresh.space_id, Embedded.TURNS, id, fresh.texts, fresh.vectors)
-                read = Waiting(Embedded.TURNS, id, tuple(text.encode() for text in fresh.texts))
-                tx.token_vectors.insert(fresh.space_id, read, fresh.tokens)
+                keep(tx, fresh, Embedded.TURNS, id)
             for draft in drafts:
                 self.facts.write_in(tx, draft, Scope.PROJECT, caller)
         if fresh is None:
@@ -99,7 +96,7 @@ class TurnService:
             search = KindSearch(
                 Embedded.TURNS, load, Filter(project=where.only, transcripts=False), limit, mode, where.first
             )
-            hits = retrieval.rank(tx, text, search, by_meaning)[:limit]
+            hits = retrieval.rank_all(tx, text, (search,), by_meaning)[:limit]
             named = (
                 tx.word_hits.mentioned_facts(homes(None, here), parsed.terms, MENTIONED)
                 if parsed.terms
@@ -113,7 +110,8 @@ class TurnService:
             return RecalledTurns(scored_turns, named, (*problems, *tx.skipped), where.note)
 
         recalled = self.queue.read(retrieval.questions(text), ask)
-        vain = project is None and not (recalled.facts or recalled.degraded) and not _answers(recalled)
+        answers = recalled.facts or any(score >= LIKELY for _, score in recalled.turns[:1])
+        vain = project is None and not (answers or recalled.degraded)
         if vain and self.learning.wants(text, caller):
             self.database.later(lambda tx: self.learning.unanswered(tx, text, caller))
         return recalled
@@ -150,10 +148,6 @@ class TurnService:
             (turn,) = tx.turns.select([id])
         self.queue.wake()
         return turn
-
-
-def _answers(recalled: RecalledTurns) -> bool:
-    return bool(recalled.turns) and recalled.turns[0][1] >= LIKELY
 
 
 def load(tx: Tx, ids: Sequence[int]) -> dict[int, SearchItem[Turn]]:

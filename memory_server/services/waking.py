@@ -51,13 +51,17 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class WokenPrompt:
-    """A prompt that woke, and why, without anything that was said."""
+class Woken:
+    """A memory that comes back, and why: what its trigger found, or nothing when it comes by chance.
+
+    `reason` is that without anything that was said.
+    """
 
     id: LongTermId
     name: str
     prompt: str
-    why: str
+    why: str | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +113,7 @@ class WakingService:
         caller: Caller,
         *,
         only_reminders: bool = False,
-    ) -> list[WokenPrompt]:
+    ) -> list[Woken]:
         """Return the memories that messages of a session wake; the client's session may be a conversation of the file.
 
         Nothing is recorded: `mark_woken` does that for those that are said.
@@ -122,13 +126,7 @@ class WakingService:
         if not awake:
             return []
         with self.database.read() as tx:
-            prompts = tx.long_term.prompts([watch.id for watch, _ in awake])
-        reasons = self.kept([value.kept for _, value in awake])
-        return [
-            WokenPrompt(watch.id, watch.name, prompts[watch.id], why)
-            for (watch, _), why in zip(awake, reasons, strict=True)
-            if watch.id in prompts
-        ]
+            return self.woken(awake, tx.long_term.prompts([watch.id for watch, _ in awake]))
 
     def reminders(self, records: bool) -> "Reminders":
         """Return the reminders that a session begins with; `records`: what was told of them is recorded."""
@@ -142,11 +140,16 @@ class WakingService:
         seed = int(self.chance() * 2**53)
         return Situation(tuple(messages), conversation, now.astimezone(self.zone), seed, participants)
 
-    def kept(self, reasons: Sequence[str]) -> list[str]:
-        """Return the reasons as they are kept. One may tell a participant's value, which may be a secret."""
+    def woken(self, awake: Sequence[tuple[Watch, Value]], prompts: Mapping[LongTermId, str]) -> list[Woken]:
+        """Return those that still have a prompt. A reason may tell a participant's value, which may be a secret."""
+        reasons = [value.kept for _, value in awake]
         if not self.allow_secrets and find_secret("\n".join(dict.fromkeys(reasons))) is not None:
             reasons = ["" if find_secret(reason) else reason for reason in reasons]
-        return [reason[:MAX_WHY] for reason in reasons]
+        return [
+            Woken(watch.id, watch.name, prompts[watch.id], value.why, reason[:MAX_WHY])
+            for (watch, value), reason in zip(awake, reasons, strict=True)
+            if watch.id in prompts
+        ]
 
 
 def _script(watch: Watch) -> str:
@@ -164,14 +167,14 @@ class Reminders:
     waking: WakingService
     records: bool = True
 
-    def due(self, caller: Caller) -> list[WokenPrompt]:
+    def due(self, caller: Caller) -> list[Woken]:
         return self.waking.due([], frozenset(), caller, only_reminders=True)
 
-    def mark(self, prompts: Sequence[WokenPrompt], caller: Caller) -> None:
+    def mark(self, prompts: Sequence[Woken], caller: Caller) -> None:
         """Record that these were told."""
         if prompts and self.records:
             self.waking.database.record(
-                lambda tx: mark_woken(tx, [(due.id, due.why) for due in prompts], caller)
+                lambda tx: mark_woken(tx, [(due.id, due.reason) for due in prompts], caller)
             )
 
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import apsw
 
 from memory_server.sqlite import files
-
-_INDEXES = ("memory_words", "fact_words", "turn_words", "short_term_words")
+from memory_server.sqlite.rights import INDEXES
 
 
 def damage(connection: apsw.Connection, *, quick: bool = False) -> list[str]:
@@ -38,6 +37,5 @@ def _renew_indexes(connection: apsw.Connection) -> None:
     checks would compare that old list with the new segments, and call a sound index damaged.
     """
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    for index in _INDEXES:
-        if index in tables:
-            connection.execute(f"SELECT rowid FROM {index} WHERE {index} MATCH 'a' LIMIT 1").fetchall()
+    for index in INDEXES & tables:
+        connection.execute(f"SELECT rowid FROM {index} WHERE {index} MATCH 'a' LIMIT 1").fetchall()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from memory_server.errors import Conflict, Mend
 from memory_server.sqlite.tx import Tx
-from memory_server.storage.columns import TABLES, Table
+from memory_server.storage.columns import TABLES, Table, listed
 from memory_server.storage.copying import Key, Row
 
 
@@ -20,7 +20,7 @@ class Copied:
         where, values = between(table, after, upto)
         rows = self.tx.rows(
             f"""
-            SELECT {names(table)} FROM {table.name} {where}
+            SELECT {listed(table.columns)} FROM {table.name} {where}
             ORDER BY {", ".join(table.key)} LIMIT {-1 if limit is None else limit}
             """,
             values,
@@ -39,10 +39,6 @@ class Copied:
             for name, seq in self.tx.rows("SELECT name, seq FROM sqlite_sequence")
             if name in numbered
         }
-
-
-def names(table: Table) -> str:
-    return ", ".join(f'"{name}"' for name in table.columns)
 
 
 def between(table: Table, after: Key | None, upto: Key | None) -> tuple[str, Key]:

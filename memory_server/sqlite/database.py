@@ -85,7 +85,7 @@ class _Handles:
 
 
 class Database:
-    """One connection that writes and a few that read, each used by one thread at a time: the driver demands that.
+    """The file as `storage.database.Database`: one connection writes and a few read, each used by one thread at a time.
 
     Threads wait for a connection in the order in which they came, and no longer than their call may take. The file is
     opened at the first use; after a failure the next use tries again, so that each answer names the problem until it
@@ -131,21 +131,14 @@ class Database:
         self._closed = False
 
     def open(self) -> None:
-        """Open and migrate the file now.
-
-        Raises:
-            Unavailable: it cannot be opened; the message says why and what mends it.
-        """
         with self._translated(), until_the_end(CALL):
             self._open_handles()
 
     def refuse_new(self) -> None:
-        """Never create the file: where it is missing, the database is Unavailable. Call this before the first use."""
         self._makes = False
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
-        """Yield a consistent view of the file, with what the acting person may see."""
         person = self._acting()
         with self._translated(), until_the_end(CALL), self._reader(person) as connection:
             connection.execute("BEGIN")
@@ -157,14 +150,6 @@ class Database:
 
     @contextmanager
     def write(self, patience: float = CALL) -> Iterator[Transaction]:
-        """Yield a write: committed and on disk when the block ends, undone when it raises.
-
-        `patience` is how many seconds to wait for other threads and processes, where the call may take longer. It sees
-        the marks that `later` keeps for the same person, and writes them too.
-
-        Raises:
-            Invalid: the person may only read.
-        """
         person = self._acting()
         if person is not None and person.reads_only:
             raise Invalid("You may only read here. Nothing was changed.")
@@ -194,13 +179,6 @@ class Database:
             self._later.add(Mark(mark, self._now(), person))
 
     def settle(self, patience: float = COUNTING_PATIENCE) -> Problem | None:
-        """Write the marks that `later` keeps for the person, or for all; return why that failed: then they are kept.
-
-        Called before a read that shows counts of this process, and once a second in the background.
-
-        Raises:
-            Unavailable: the file went away.
-        """
         handles, person = self._handles, self._acting()
         for owner in self._later.persons() if person is None else [person]:
             if not self._later.has(owner):

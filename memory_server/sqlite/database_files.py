@@ -29,12 +29,8 @@ class DatabaseFiles:
         self._path, self._clock, self._read, self._write = path, clock, read, write
 
     def refuse_empty(self) -> None:
-        """Raises Unavailable where the file has 0 bytes: a program emptied it. Backups may be left.
-
-        A file that another window is creating gets its tables first.
-        """
         if self._path is not None and self._path.is_file():
-            files.await_filled(self._path)
+            files.await_filled(self._path)  # another window may be creating it
             files.refuse_empty(self._path, f"The database {self._path}")
 
     def removal(self, index: str) -> Callable[[], bool]:
@@ -56,7 +52,6 @@ class DatabaseFiles:
         return [self._with_age(path) for path in self._left_over() if files.RESCUED in path.name]
 
     def tidy(self) -> list[str]:
-        """Make the files readable by their owner alone and remove unfinished copies; return a line for each change."""
         done = []
         for path in self._all():
             if files.is_broken_off(path, self._clock()):
@@ -68,7 +63,6 @@ class DatabaseFiles:
         return [*done, *self._mended_schema()]
 
     def _mended_schema(self) -> list[str]:
-        """Remove the SQL in the file that is not ours and make what is missing; return a line for each change."""
         if self._path is None or not self._path.exists():
             return []
         try:
@@ -84,7 +78,6 @@ class DatabaseFiles:
             raise failures.meaning(error, self._path) from error
 
     def last_copies(self) -> list[str]:
-        """Return a line for each copy that may hold the only rest of its content."""
         return [
             f"{copy} may be all that is left of what it holds, so nothing removes it: take over what you need of it, "
             "then delete it"
@@ -92,14 +85,6 @@ class DatabaseFiles:
         ]
 
     def drop_copies(self, older_than: str | None = None) -> tuple[str, ...]:
-        """Remove the copies that migrations and restores made: erased text must not live on in them.
-
-        With a moment only those that are older, after a check that the file itself is sound. A copy stays if it may
-        hold the only rest of its content, and all stay if the file is damaged. Returns the paths of the files that
-        stay and may hold erased text: rescues are the user's, and another process may be writing an unfinished copy.
-        Copies hold the memories of all people: for a person nothing is removed and no path returned; the copies go
-        when they are old.
-        """
         if acting.person() is not None:
             return ()
         copies = [] if self._path is None else files.copies(self._path, older_than)

@@ -12,13 +12,9 @@ from dataclasses import dataclass
 from memory_server.sqlite.free_bytes import varint
 from memory_server.sqlite.tx import Tx
 from memory_server.storage.tables.erasures import FILE, WritableErasures
+from memory_server.storage.vectors import TABLES
 
-COLUMNS = {
-    "memory_words": "content",
-    "fact_words": "key",
-    "turn_words": "summary",
-    "short_term_words": "text",
-}
+COLUMNS = {tables.words: tables.columns[0] for tables in TABLES.values()}
 """A column of each word index."""
 
 SMALL = 1000

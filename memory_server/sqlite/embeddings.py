@@ -55,7 +55,7 @@ class Embeddings:
             FROM {tables.source} AS m, spaces
             WHERE m.id = ? AND ({_contents(tables)}) = ({", ".join("?" for _ in tables.embedded)})
                 AND spaces.id = ? AND state <> 'retired'
-                AND ? IN (0, {first_missing(embedded.kind, "spaces.id", "m.id")})
+                AND ? IN (0, {first_missing(embedded.kind, "spaces.id")})
             """,
             (embedded.id, *embedded.contents, space_id, embedded.start),
         )

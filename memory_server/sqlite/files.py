@@ -8,13 +8,12 @@ import shlex
 import stat
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from memory_server.call import deadline
 from memory_server.errors import Hint, Mend, Unavailable
-from memory_server.storage.files import BACKUPS, DAILY
+from memory_server.storage.files import DAILY, backups_of
 
 BEFORE = ".before-"
 """What stands between the name of a database and the version before which a copy of it was made."""
@@ -42,12 +41,8 @@ _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPN
 """What a file system answers that has no locks, or has none left, as NFS without its lock server."""
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """The identity of a file: another file at the same path has another one."""
-
-    device: int
-    inode: int
+Identity = tuple[int, int]
+"""The device and the inode of a file: another file at the same path has others."""
 
 
 def identify(path: Path) -> Identity | None:
@@ -56,7 +51,7 @@ def identify(path: Path) -> Identity | None:
         status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         return None
-    return Identity(status.st_dev, status.st_ino) if status.st_size else None
+    return (status.st_dev, status.st_ino) if status.st_size else None
 
 
 def await_filled(path: Path) -> None:
@@ -70,7 +65,7 @@ def await_other(path: Path, before: Identity | None) -> None:
     """Wait while an empty file other than `before` stands at a path: another window is creating it."""
     try:
         status = path.stat()
-        if Identity(status.st_dev, status.st_ino) != before:
+        if (status.st_dev, status.st_ino) != before:
             await_filled(path)
     except (FileNotFoundError, NotADirectoryError):
         return
@@ -86,17 +81,7 @@ def refuse_empty(path: Path, name: str = "it") -> None:
 
 def damaged(path: Path | None, text: str) -> Unavailable:
     """Return the error of a file that must be restored, which names its newest backup if one is in the usual folder."""
-    backups = (
-        []
-        if path is None
-        else [
-            backup
-            for backup in (path.parent / BACKUPS).glob(
-                f"{glob.escape(path.stem)}-*{glob.escape(path.suffix)}"
-            )
-            if backup.is_file() and not backup.is_symlink()
-        ]
-    )
+    backups = [] if path is None else [backup for backup in backups_of(path) if backup.is_file()]
     if not backups:
         return Unavailable(text, Mend.RESTORE)
     newest = max(backups, key=lambda backup: backup.stat().st_mtime)
@@ -211,7 +196,7 @@ def copy_open(identity: Identity, target: Path) -> None:
             status = os.fstat(descriptor)
         except OSError:  # it was of the listing
             continue
-        if Identity(status.st_dev, status.st_ino) == identity:
+        if (status.st_dev, status.st_ino) == identity:
             break
     else:
         raise OSError("no connection has it open")

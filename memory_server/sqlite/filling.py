@@ -11,11 +11,11 @@ import apsw
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Conflict, Mend, Unavailable
 from memory_server.sqlite import bm25, failures, migrate, pragmas, vectors
-from memory_server.sqlite.copied import Copied, between, names
+from memory_server.sqlite.copied import Copied, between
 from memory_server.sqlite.health import Health
 from memory_server.sqlite.tx import Tx
 from memory_server.storage import packaged
-from memory_server.storage.columns import TABLES, Table
+from memory_server.storage.columns import TABLES, Table, listed
 from memory_server.storage.copying import FOLLOWS, Key, Row
 from memory_server.storage.tables.memory_counts import WritableMemoryCounts
 
@@ -92,7 +92,7 @@ class Filling:
             self._empty_following(table)
             self._tx.execute(f"DELETE FROM {table.name} {where}", values)
             self._tx.connection.executemany(
-                f"INSERT INTO {table.name} ({names(table)}) VALUES ({marks})", rows
+                f"INSERT INTO {table.name} ({listed(table.columns)}) VALUES ({marks})", rows
             )
             self._empty_following(table)
             if table.name == "short_term_memories":  # a trigger has taken the marks off

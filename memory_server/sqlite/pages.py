@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from memory_server.sqlite.free_bytes import varint
+
 MAGIC = b"SQLite format 3\x00"
 USUAL_SIZE = 4096
 LARGEST = 2**63 - 1
@@ -183,15 +185,9 @@ class Pages:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number of 1 to 9 bytes, and where it ends."""
-    value = 0
-    for place in range(8):
-        byte = data[at + place]
-        value = value << 7 | byte & 0x7F
-        if byte < 0x80:
-            return value, at + place + 1
-    value = value << 8 | data[at + 8]
-    return value - 2**64 if value > LARGEST else value, at + 9
+    """Return a number of 1 to 9 bytes, which may be negative, and where it ends."""
+    value, end = varint(data, at)
+    return value - 2**64 if value > LARGEST else value, end
 
 
 def _record(payload: bytes) -> tuple[object, ...]:

@@ -14,7 +14,7 @@ from memory_server.call.deadline import CALL
 from memory_server.errors import Mend, Unavailable
 from memory_server.sqlite import checks, failures, files, migrate, pragmas, schema, temporary
 from memory_server.sqlite.waiting import nap, until_the_end
-from memory_server.storage.packaged import Migration
+from memory_server.storage import packaged
 
 KEPT = ".before-restore-"
 """The middle of the name of a file that a backup has replaced: it is one of the copies, which go after 30 days."""
@@ -28,7 +28,7 @@ class Backup:
     foreign: str
 
 
-def check(source: Path, migrations: list[Migration]) -> Backup:
+def check(source: Path) -> Backup:
     """Look at a backup.
 
     Raises:
@@ -39,6 +39,7 @@ def check(source: Path, migrations: list[Migration]) -> Backup:
         raise Unavailable(f"{source} {fault}. Nothing was restored.", Mend.NAME_BACKUP)
     try:
         with closing(_reader(source)) as connection:
+            migrations = packaged.load(packaged.folder())
             migrate.refuse(connection, migrations, Mend.NAME_BACKUP)
             version = migrate.version_of(connection)
             different = schema.difference(connection, migrate.applied(connection, migrations))
@@ -73,13 +74,7 @@ def made_at(path: Path) -> str:
         raise failures.meaning(error, path) from error
 
 
-def replace(
-    source: Path,
-    target: Path,
-    migrations: list[Migration],
-    now: str,
-    progress: Callable[[int, int], None] | None = None,
-) -> Path | None:
+def replace(source: Path, target: Path, now: str, progress: Callable[[int, int], None]) -> Path | None:
     """Put a copy of a checked backup in the place of a database; return the path of the old file, if there was one.
 
     The copy holds no SQL that is not ours. It is made whole beside the old file. Then the old file gets a second name,
@@ -89,6 +84,7 @@ def replace(
         Unavailable: the disk is full, or a program has the old file locked. It is as it was.
     """
     old_file: Path | None = None
+    migrations = packaged.load(packaged.folder())
 
     def keep() -> None:
         nonlocal old_file

@@ -20,6 +20,7 @@ import apsw
 
 from memory_server.domain import rights
 from memory_server.domain.caller import Person
+from memory_server.storage.vectors import TABLES
 
 PUBLIC: Final = frozenset(
     {
@@ -35,7 +36,7 @@ PUBLIC: Final = frozenset(
 )
 """Tables that hold nothing of anybody."""
 
-INDEXES: Final = frozenset({"memory_words", "turn_words", "fact_words", "short_term_words"})
+INDEXES: Final = frozenset(tables.words for tables in TABLES.values())
 """Word indexes. MATCH works on no view: a statement that queries them must append `Tx.seen` for each row."""
 
 _INSIDE: Final = re.compile(f"({'|'.join(INDEXES)})(_\\w+)?")

@@ -20,6 +20,7 @@ from memory_server.sqlite.pages import LARGEST, Gap, PageRow, Pages
 from memory_server.storage import packaged
 from memory_server.storage.columns import TABLES, VECTOR
 from memory_server.storage.packaged import Migration
+from memory_server.storage.vectors import TABLES as TEXTS
 
 MADE_ANEW = {"spaces", "short_term_keywords"}
 """Tables that are left out, besides those of vectors and queues."""
@@ -30,12 +31,7 @@ KEPT = tuple(
     if table.name not in MADE_ANEW and VECTOR not in table.columns and not table.name.endswith("_queue")
 )
 
-INDEXED = {
-    "memories": "memory_words_docsize",
-    "facts": "fact_words_docsize",
-    "turns": "turn_words_docsize",
-    "short_term_memories": "short_term_words_docsize",
-}
+INDEXED = {tables.source: f"{tables.words}_docsize" for tables in TEXTS.values()}
 """The tables whose ids the word indexes have too: these tell which rows there were."""
 
 TYPES: dict[str, Any] = {"TEXT": str, "INTEGER": int, "REAL": (int, float), "BLOB": bytes}

@@ -18,15 +18,6 @@ Row = tuple[Any, ...]
 Key = tuple[Any, ...]
 
 
-DERIVED: Final = frozenset(
-    {
-        "memory_counts", "memory_parts", "memory_words", "fact_words", "turn_words", "short_term_words",
-        "token_vectors", "turn_token_vectors", "fact_token_vectors", "migrations", "job_problems", "erasures",
-        "server_days",
-    }
-)  # fmt: skip
-"""The tables of both stores that are not copied."""
-
 FOLLOWS: Final = {
     "facts": "fact_history",
     "memories": "digested",

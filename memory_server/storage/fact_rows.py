@@ -19,40 +19,15 @@ CHANGE = """
 
 def fact(row: tuple[Any, ...]) -> Fact:
     """A row of `facts`."""
-    return Fact(
-        id=row[0],
-        key=row[1],
-        home=Home(Scope(row[2]), row[3]),
-        value=value_of(row[4]),
-        tags=tags_of(row[5]),
-        version=row[6],
-        access_count=row[7],
-        created_at=row[8],
-        updated_at=row[9],
-        accessed_at=row[10],
-        expires_at=row[11],
-        created_by=row[12],
-        updated_by=row[13],
-        writer=row[14],
-        origin=row[15],
-    )
+    id, key, scope, owner, value, tags, *remaining = row
+    return Fact(id, key, Home(Scope(scope), owner), value_of(value), tags_of(tags), *remaining)
 
 
 def change(row: tuple[Any, ...]) -> FactChange:
     """A row of `fact_history`."""
-    return FactChange(
-        number=row[0],
-        home=Home(Scope(row[1]), row[2]),
-        key=row[3],
-        version=row[4],
-        action=Action(row[5]),
-        value=value_of(row[6]),
-        tags=tags_of(row[7]),
-        expires_at=row[8],
-        changed_at=row[9],
-        changed_by=row[10],
-        origin=row[11],
-    )
+    number, scope, owner, key, version, action, value, tags, *remaining = row
+    home = Home(Scope(scope), owner)
+    return FactChange(number, home, key, version, Action(action), value_of(value), tags_of(tags), *remaining)
 
 
 def as_json(value: object) -> str:

@@ -1,6 +1,8 @@
 """The files of a database as services use them: its own, copies that migrations made, and rescued content."""
 
+import glob
 from collections.abc import Callable
+from pathlib import Path
 from typing import Protocol
 
 BACKUPS = "backups"
@@ -8,6 +10,17 @@ BACKUPS = "backups"
 
 DAILY = "-daily-"
 """What stands between the name of a database and the day of a backup that was made by itself."""
+
+
+def backups_of(database: Path) -> list[Path]:
+    """Return the backups in the usual folder: those that were made by themselves, and those that a person has made."""
+    return named_backups(database, f"-*{glob.escape(database.suffix)}")
+
+
+def named_backups(database: Path, ending: str, before: str = "") -> list[Path]:
+    """Return the files there with the name of the database between these patterns; links do not count."""
+    pattern = before + glob.escape(database.stem) + ending
+    return [path for path in (database.parent / BACKUPS).glob(pattern) if not path.is_symlink()]
 
 
 class Files(Protocol):
@@ -43,9 +56,10 @@ class Files(Protocol):
         """Remove the copies that migrations and restores made: erased text must not live on in them.
 
         With a moment only those that are older, after a check that the database itself is sound. A copy stays if it
-        may hold the only rest of its content. Returns the paths of the files that stay and may hold erased text:
-        rescues are the user's, and so are the backups of each day, for which one path stands. Copies hold the
-        memories of all people: for a person nothing is removed and no path returned; the copies go when they are old.
+        may hold the only rest of its content, and all stay if the database is damaged. Returns the paths of the files
+        that stay and may hold erased text: rescues are the user's, another process may be writing an unfinished copy,
+        and one path stands for the backups of each day. Copies hold the memories of all people: for a person nothing
+        is removed and no path returned; the copies go when they are old.
         """
         ...
 

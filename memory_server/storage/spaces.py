@@ -55,7 +55,7 @@ class Spaces:
         rows = self.tx.statements.rows(
             f"""
             SELECT
-                m.id, {first_missing(kind, "q.space_id", "m.id")},
+                m.id, {first_missing(kind, "q.space_id")},
                 {", ".join(f"CAST(m.{column} AS BLOB)" for column in tables.columns)}
             FROM {tables.queue} AS q
             JOIN {tables.source} AS m ON m.id = q.{tables.id}

@@ -212,8 +212,8 @@ class Waiting:
                 return texts
 
 
-def first_missing(kind: Embedded, space_id: str, id: str) -> str:
-    """Return the SQL of `Waiting.start`: 0 where all texts have vectors, as those are of an earlier embedding then."""
+def first_missing(kind: Embedded, space_id: str) -> str:
+    """Return the SQL of `Waiting.start` of a row AS m: 0 where all texts have vectors, for those are older then."""
     if kind is not Embedded.MEMORIES:
         return "0"
     return f"""
@@ -221,7 +221,7 @@ def first_missing(kind: Embedded, space_id: str, id: str) -> str:
             SELECT min(p.id) >> {parts.NUMBERED}
             FROM embeddings AS e
             JOIN memory_parts AS p ON p.memory_id = e.memory_id
-            WHERE e.space_id = {space_id} AND e.memory_id = {id} AND NOT EXISTS (
+            WHERE e.space_id = {space_id} AND e.memory_id = m.id AND NOT EXISTS (
                 SELECT 1 FROM part_embeddings AS v WHERE v.space_id = e.space_id AND v.part_id = p.id
             )
         ), 0)

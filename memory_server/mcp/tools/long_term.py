@@ -28,9 +28,10 @@ from memory_server.mcp.tools.answers import (
 )
 from memory_server.mcp.tools.fields import INTEGER, NO_MOMENT, OBJECT, TEXT, Purge, Undo, not_blank, small
 from memory_server.mcp.tools.message_fields import Conversation, GivenMessage, Messages, as_messages
-from memory_server.services.long_term import Awakening, Example, LongTermService, Woken
+from memory_server.services.long_term import Awakening, Example, LongTermService
 from memory_server.services.reminders import Hints, Reminded, ReminderService
 from memory_server.services.rules import RuleService
+from memory_server.services.waking import Woken
 from memory_server.triggers import MOST_BYTES, Failure, Value
 from memory_server.triggers.wrapping import unwrapped
 

@@ -15,8 +15,6 @@ FILE: Final = "file"
 
 @dataclass(frozen=True, slots=True)
 class Erasures:
-    """The table `erasures`: what was deleted and is still to be erased."""
-
     tx: Statements
 
     def due(self) -> dict[str, int]:

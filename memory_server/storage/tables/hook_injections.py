@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from memory_server.domain.injection import Injected, Injection, Logged
 from memory_server.domain.replay import SessionOverview
-from memory_server.storage.statements import Statements
+from memory_server.storage.statements import Statements, Values
 
 _TEXT = """
     CASE i.kind
@@ -24,23 +24,11 @@ class HookInjections:
 
     def in_context(self, session: str) -> set[tuple[Injected, int]]:
         """Return what a session has been told and still has in its context."""
-        rows = self.tx.rows(
-            "SELECT kind, item_id FROM hook_injections WHERE session = :session AND in_context",
-            {"session": session},
-        )
-        return {(Injected(kind), id) for kind, id in rows}
+        return self._in_context(session, "true")
 
     def since_the_briefing(self, session: str) -> set[tuple[Injected, int]]:
         """Return what a session has in its context that it was told at a prompt or around an act."""
-        rows = self.tx.rows(
-            """
-            SELECT kind, item_id
-            FROM hook_injections
-            WHERE session = :session AND in_context AND event <> 'SessionStart'
-            """,
-            {"session": session},
-        )
-        return {(Injected(kind), id) for kind, id in rows}
+        return self._in_context(session, "event <> 'SessionStart'")
 
     def memories(self, session: str) -> dict[int, bool]:
         """Return the memories that a session was told; true for those that only a briefing told."""
@@ -70,31 +58,11 @@ class HookInjections:
 
     def newest(self, limit: int) -> list[Logged]:
         """Return the last that were said, the latest first; not the parts of a briefing."""
-        rows = self.tx.rows(
-            f"""
-            SELECT i.injected_at, i.session, i.event, i.kind, i.tokens, {_TEXT}, i.item_id
-            FROM hook_injections AS i
-            WHERE i.event <> 'SessionStart' OR i.kind = 'briefing'
-            ORDER BY i.id DESC
-            LIMIT :limit
-            """,
-            {"limit": limit},
-        )
-        return [Logged(*row) for row in rows]
+        return self._logged("i.event <> 'SessionStart' OR i.kind = 'briefing'", {"limit": limit})
 
     def of_session(self, session: str, limit: int) -> list[Logged]:
         """Return the last that a session was told, the latest first."""
-        rows = self.tx.rows(
-            f"""
-            SELECT i.injected_at, i.session, i.event, i.kind, i.tokens, {_TEXT}, i.item_id
-            FROM hook_injections AS i
-            WHERE i.session = :session
-            ORDER BY i.id DESC
-            LIMIT :limit
-            """,
-            {"session": session, "limit": limit},
-        )
-        return [Logged(*row) for row in rows]
+        return self._logged("i.session = :session", {"session": session, "limit": limit})
 
     def sessions(self, since: str, until: str, limit: int) -> list[SessionOverview]:
         """Return the sessions that were told something from a moment to another, the latest first."""
@@ -124,6 +92,26 @@ class HookInjections:
             {"since": since, "until": until},
         )
         return int(rows[0][0])
+
+    def _in_context(self, session: str, clause: str) -> set[tuple[Injected, int]]:
+        rows = self.tx.rows(
+            f"SELECT kind, item_id FROM hook_injections WHERE session = :session AND in_context AND {clause}",
+            {"session": session},
+        )
+        return {(Injected(kind), id) for kind, id in rows}
+
+    def _logged(self, clause: str, values: Values) -> list[Logged]:
+        rows = self.tx.rows(
+            f"""
+            SELECT i.injected_at, i.session, i.event, i.kind, i.tokens, {_TEXT}, i.item_id
+            FROM hook_injections AS i
+            WHERE {clause}
+            ORDER BY i.id DESC
+            LIMIT :limit
+            """,
+            values,
+        )
+        return [Logged(*row) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from memory_server.domain.notice import LikelyUpdate, Thing
 from memory_server.storage.memory_rows import STANDS
-from memory_server.storage.statements import Statements
+from memory_server.storage.statements import Statements, Values
 
 _UNCHANGED = f"""
     CASE u.kind
@@ -34,43 +34,40 @@ _CURRENT = f"m.updated_at <= u.found_at AND NOT m.replaced AND (NOT u.newer OR (
 
 @dataclass(frozen=True, slots=True)
 class LikelyUpdates:
-    """The table `likely_updates`: what probably replaces what, until a client has said so."""
-
     tx: Statements
 
     def select(self, project: str, since: str) -> list[LikelyUpdate]:
         """Return those found since a moment in a project and in none, the latest first."""
-        rows = self.tx.rows(
-            f"""
-            SELECT u.memory_id, u.newer, u.kind, u.item_id,
-                CASE u.kind WHEN 'fact' THEN (SELECT key FROM facts WHERE id = u.item_id) END
-            FROM likely_updates AS u
-            JOIN memories AS m ON m.id = u.memory_id
-            WHERE u.found_at >= :since AND coalesce(m.project, '') IN ('', :project)
-                AND {_CURRENT} AND {_UNCHANGED}
-            ORDER BY u.id DESC
-            """,
+        return self._select(
+            "u.found_at >= :since AND coalesce(m.project, '') IN ('', :project)",
             {"project": project, "since": since},
         )
-        return [_likely(*row) for row in rows]
 
     def replacing(self, memory_ids: Sequence[int], fact_ids: Sequence[int] = ()) -> list[LikelyUpdate]:
         """Return what probably replaces any of these memories and facts, the latest found first."""
-        rows = self.tx.rows(
-            f"""
-            SELECT u.memory_id, u.newer, u.kind, u.item_id,
-                CASE u.kind WHEN 'fact' THEN (SELECT key FROM facts WHERE id = u.item_id) END
-            FROM likely_updates AS u
-            JOIN memories AS m ON m.id = u.memory_id
-            WHERE (
+        return self._select(
+            """
+            (
                 (NOT u.newer AND u.memory_id IN (SELECT value FROM json_each(:memory_ids)))
                 OR (u.newer AND u.kind = 'memory' AND u.item_id IN (SELECT value FROM json_each(:memory_ids)))
                 OR (u.newer AND u.kind = 'fact' AND u.item_id IN (SELECT value FROM json_each(:fact_ids)))
             )
-                AND {_CURRENT} AND {_UNCHANGED}
-            ORDER BY u.id DESC
             """,
             {"memory_ids": self.tx.array(memory_ids), "fact_ids": self.tx.array(fact_ids)},
+        )
+
+    def _select(self, clause: str, values: Values) -> list[LikelyUpdate]:
+        """Return those that nobody has settled, the latest found first."""
+        rows = self.tx.rows(
+            f"""
+            SELECT u.memory_id, u.newer, u.kind, u.item_id,
+                CASE u.kind WHEN 'fact' THEN (SELECT key FROM facts WHERE id = u.item_id) END
+            FROM likely_updates AS u
+            JOIN memories AS m ON m.id = u.memory_id
+            WHERE {clause} AND {_CURRENT} AND {_UNCHANGED}
+            ORDER BY u.id DESC
+            """,
+            values,
         )
         return [_likely(*row) for row in rows]
 

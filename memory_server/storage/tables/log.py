@@ -9,20 +9,7 @@ from memory_server.storage.history import SHOWN, change_of
 from memory_server.storage.statements import Statements
 from memory_server.storage.tables.turns import STORED
 
-_TOLD: Final = (
-    "at",
-    "by",
-    "action",
-    "kind",
-    "item",
-    "text",
-    "origin",
-    "row",
-    "name",
-    "place",
-    "scope",
-    "said_by",
-)
+_TOLD: Final = tuple("at by action kind item text origin row name place scope said_by".split())
 """Moment, author, action, kind, id and text of what was changed; origin of the change and row in that origin, where it
 can be undone; name, project or conversation, and scope of a fact; who said the text first."""
 

@@ -31,14 +31,6 @@ class MemoryUses:
         )
         return {id: bool(judged) for id, judged in rows}
 
-    def shown(self, session: str, limit: int) -> list[int]:
-        """Return the memories that a session was shown last."""
-        rows = self.tx.rows(
-            "SELECT memory_id FROM memory_uses WHERE session = :session ORDER BY id DESC LIMIT :limit",
-            {"session": self.tx.key(session), "limit": limit},
-        )
-        return [id for (id,) in rows]
-
     def of_session(self, session: str, limit: int) -> list[tuple[int, str, str | None, str | None]]:
         """Return the memories that a session was shown last: id, when, when it was used, and how."""
         rows = self.tx.rows(

@@ -16,9 +16,12 @@ from memory_server.storage.statements import Statements
 MOST: Final = 2_000
 """Hits that are kept. The oldest ones go first."""
 
-_COLUMNS: Final = """
-    m.id, m.name, m.prompt, m."trigger", r.effect, r.holds, r.passes, r.confirmed_at, r.off, m.origin
+_RULES: Final = """
+    SELECT m.id, m.name, m.prompt, m."trigger", r.effect, r.holds, r.passes, r.confirmed_at, r.off, m.origin
+    FROM rules AS r JOIN long_term_memories AS m ON m.id = r.memory_id
 """
+
+_IN_PLACES: Final = f"{_RULES} WHERE m.conversation_id IN (SELECT value FROM json_each(:places))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,38 +31,17 @@ class Rules:
     def standing(self, conversations: Sequence[ConversationId]) -> list[Rule]:
         """Return the rules that judge an act: none that is off, none that somebody outside has written."""
         rows = self.tx.rows(
-            f"""
-            SELECT {_COLUMNS}
-            FROM rules AS r JOIN long_term_memories AS m ON m.id = r.memory_id
-            WHERE m.conversation_id IN (SELECT value FROM json_each(:places)) AND NOT r.off AND {STANDS}
-            ORDER BY m.id
-            """,
-            {"places": self.tx.array(conversations)},
+            f"{_IN_PLACES} AND NOT r.off AND {STANDS} ORDER BY m.id", {"places": self.tx.array(conversations)}
         )
         return list(map(_rule, rows))
 
     def select(self, conversations: Sequence[ConversationId]) -> list[Rule]:
         """Return all rules of some conversations, by name."""
-        rows = self.tx.rows(
-            f"""
-            SELECT {_COLUMNS}
-            FROM rules AS r JOIN long_term_memories AS m ON m.id = r.memory_id
-            WHERE m.conversation_id IN (SELECT value FROM json_each(:places))
-            ORDER BY m.name, m.id
-            """,
-            {"places": self.tx.array(conversations)},
-        )
+        rows = self.tx.rows(f"{_IN_PLACES} ORDER BY m.name, m.id", {"places": self.tx.array(conversations)})
         return list(map(_rule, rows))
 
     def find(self, memory: LongTermId) -> Rule | None:
-        row = self.tx.row(
-            f"""
-            SELECT {_COLUMNS}
-            FROM rules AS r JOIN long_term_memories AS m ON m.id = r.memory_id
-            WHERE m.id = :memory
-            """,
-            {"memory": memory},
-        )
+        row = self.tx.row(f"{_RULES} WHERE m.id = :memory", {"memory": memory})
         return None if row is None else _rule(row)
 
     def confirmed(self, memories: Sequence[int]) -> dict[int, str]:

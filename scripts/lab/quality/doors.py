@@ -147,7 +147,7 @@ class ServicesDoor:
 
         def ask(tx: Tx, meaning: Meaning | Unanswered) -> list[tuple[int, Signals]]:
             assert isinstance(meaning, Meaning)
-            ranked = retrieval.rank(tx, text, kind_search, None if mode == "keyword" else meaning)
+            ranked = retrieval.rank_all(tx, text, (kind_search,), None if mode == "keyword" else meaning)
             return [(each.id, each.signals) for each in ranked]
 
         return self._queue.read(retrieval.questions(text), ask)

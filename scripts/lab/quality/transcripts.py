@@ -85,7 +85,7 @@ def of_turns(services: Services, text: str) -> list[str | None]:
     asked = KindSearch(Embedded.TURNS, turns.load, Filter(transcripts=True), FIRST, "hybrid", None)
 
     def ranked(tx: Tx, meaning: Meaning | Unanswered) -> list[str | None]:
-        hits = retrieval.rank(tx, text, asked, meaning if isinstance(meaning, Meaning) else None)
+        hits = retrieval.rank_all(tx, text, (asked,), meaning if isinstance(meaning, Meaning) else None)
         return [hit.item.thing.session for hit in hits]
 
     return services.queue.read(retrieval.questions(text), ranked)
