@@ -140,9 +140,9 @@ class Resources:
         read = self.memories.get([MemoryId(int(id))])
         for problem in read.degraded:
             raise Unavailable(problem.text, *problem.hints)
-        if not read.found:
+        if not read.memories:
             raise NotFound(f"No memory {id}.", Mend.FIND_MEMORY)
-        return texts.of_memory(read.found[0], WHOLE)
+        return texts.of_memory(read.memories[0], WHOLE)
 
 
 def _resource(uri: str, name: str, title: str, description: str) -> Resource:

@@ -7,6 +7,7 @@ from memory_server.domain.change import ChangeFilter, ChangeId, Kind
 from memory_server.domain.completing import MOST, Completed, completed
 from memory_server.domain.fact import Scope, homes
 from memory_server.services import projects as known_projects
+from memory_server.services.waking import places
 from memory_server.storage.database import Database
 
 
@@ -45,11 +46,8 @@ class CompletionService:
     def prompts(self, caller: Caller) -> list[str]:
         """Return the names of the long-term memories of the caller's project and of all projects."""
         with self.database.read() as tx:
-            places = known_projects.conversations(tx, None, caller)
-            place_ids = [tx.conversations.find(conversation) for conversation in places]
-            return [
-                name for place in place_ids if place is not None for name in tx.long_term.names(place, MOST)
-            ]
+            conversation_ids = places(tx, [None], caller)
+            return [name for place in conversation_ids for name in tx.long_term.names(place, MOST)]
 
     def changes(self) -> list[tuple[ChangeId, str]]:
         """Return the changes that can be undone, the latest first, each with its text."""

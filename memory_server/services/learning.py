@@ -40,11 +40,6 @@ class Learning:
 
     on: bool = True
 
-    def shown(self, tx: WriteTx, ids: Sequence[int], caller: Caller) -> None:
-        """Record that a call has shown these memories."""
-        if self.on and caller.session:
-            tx.memory_uses.show(ids, caller.session)
-
     def counts(self, tx: Tx, ids: Sequence[int]) -> Mapping[int, domain.Uses]:
         return tx.memory_uses.count(ids) if self.on else {}
 
@@ -60,7 +55,8 @@ class Learning:
 
         `answers`: the best of all that was found is likely; `vain`: nothing is, and the question is to be kept.
         """
-        self.shown(tx, shown, caller)
+        if self.on and caller.session:
+            tx.memory_uses.show(shown, caller.session)
         if vain:
             self.unanswered(tx, question, caller)
         elif answers:

@@ -53,7 +53,7 @@ class Updated:
 class Read:
     """The memories that there are, and the ids of the others; `degraded` names the rows that cannot be read."""
 
-    found: list[Detailed]
+    memories: list[Detailed]
     missing: list[MemoryId]
     degraded: tuple[Problem, ...]
 
@@ -172,8 +172,8 @@ class MemoryService:
             Unavailable: it cannot be read.
         """
         read = self.get([id])
-        if read.found:
-            return read.found[0]
+        if read.memories:
+            return read.memories[0]
         for problem in read.degraded:
             raise Unavailable(problem.text, *problem.hints)
         raise NotFound(f"No memory {id}.", Mend.FIND_MEMORY)

@@ -162,10 +162,10 @@ def _script(watch: Watch) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reminders:
-    """The reminders that are due at the start of a session."""
+    """The reminders that are due at the start of a session; `records`: what was told of them is recorded."""
 
     waking: WakingService
-    records: bool = True
+    records: bool
 
     def due(self, caller: Caller) -> list[Woken]:
         return self.waking.due([], frozenset(), caller, only_reminders=True)

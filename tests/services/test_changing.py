@@ -32,7 +32,7 @@ def memories(database: Database, queue: EmbeddingQueue, segmenter: JiebaSegmente
 
 
 def tags(memories: MemoryService) -> list[Sequence[str]]:
-    return [detailed.memory.tags for detailed in memories.get([MemoryId(id) for id in (1, 2, 3)]).found]
+    return [detailed.memory.tags for detailed in memories.get([MemoryId(id) for id in (1, 2, 3)]).memories]
 
 
 def test_tags_are_added_and_taken_back_together(memories: MemoryService, database: Database) -> None:
@@ -63,5 +63,5 @@ def test_memories_move_to_a_project_and_to_none(memories: MemoryService, databas
     assert len(many.move([MemoryId(1), MemoryId(2)], "mill", CALLER)) == 2
     assert many.move([MemoryId(1)], "mill", CALLER) == []
     many.move([MemoryId(2)], "", CALLER)
-    found = memories.get([MemoryId(id) for id in (1, 2, 3)]).found
+    found = memories.get([MemoryId(id) for id in (1, 2, 3)]).memories
     assert [detailed.memory.project for detailed in found] == ["mill", None, "quay"]

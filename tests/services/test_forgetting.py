@@ -864,7 +864,7 @@ class Machine(RuleBasedStateMachine):
             everything = repr(
                 [*tx.rows("SELECT * FROM memory_history"), *tx.rows("SELECT * FROM trash"), words]
             )
-        read = self.memories.get([MemoryId(id) for id in self.there] or [MemoryId(1)]).found
+        read = self.memories.get([MemoryId(id) for id in self.there] or [MemoryId(1)]).memories
         assert {each.memory.id: [each.memory.content, *each.earlier] for each in read} == self.there
         assert (ids, trashed) == (set(self.there), set(self.deleted))
         assert edges == {edge for edge in self.edges if set(edge) <= ids}

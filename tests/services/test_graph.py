@@ -606,7 +606,7 @@ def test_a_superseded_memory_is_still_found_when_asked_for(
     connect(new, old, SUPERSEDES)
     for mode in ("hybrid", "semantic", "keyword"):
         assert [hit.memory.id for hit in hits(search, OLD, mode)[:2]] == [new, old]
-    (detailed,) = service.get([MemoryId(old)]).found
+    (detailed,) = service.get([MemoryId(old)]).memories
     assert (detailed.memory.content, detailed.memory.superseded_by) == (OLD, new)
 
 
@@ -666,7 +666,7 @@ def test_every_answer_marks_what_is_superseded(
     connect(other, old)
     marks = {old: new, new: None, other: None}
     assert {
-        each.memory.id: each.memory.superseded_by for each in service.get(list(map(MemoryId, marks))).found
+        each.memory.id: each.memory.superseded_by for each in service.get(list(map(MemoryId, marks))).memories
     } == marks
     assert {hit.memory.id: hit.memory.superseded_by for hit in hits(search, "webhook sender")} == marks
     assert {node.memory.id: node.memory.superseded_by for node in explore(graph, new).nodes} == marks
@@ -873,7 +873,9 @@ def test_what_joins_counts_as_accessed_like_any_hit(
     hang, runbook = remember(HANG), remember(RUNBOOK)
     connect(runbook, hang)
     hits(search, "LGR-2207", "keyword")
-    assert [each.memory.access_count for each in service.get([MemoryId(hang), MemoryId(runbook)]).found] == [
+    assert [
+        each.memory.access_count for each in service.get([MemoryId(hang), MemoryId(runbook)]).memories
+    ] == [
         1,
         1,
     ]

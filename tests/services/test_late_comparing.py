@@ -103,7 +103,7 @@ def test_a_briefing_tells_the_newer_one_and_behind_it_what_it_may_replace(home: 
     home.store("The bees by the shed need sugar in March")
     assert f"{NEW} (may replace m1). {OLD} (m1, perhaps replaced)." in home.briefing()
     assert "4711" not in home.briefing(60)
-    assert [memory.memory.superseded_by for memory in home.memories.get([MemoryId(1)]).found] == [None]
+    assert [memory.memory.superseded_by for memory in home.memories.get([MemoryId(1)]).memories] == [None]
 
 
 def kept_apart(home: Home, clock: Clock) -> None:
@@ -240,7 +240,7 @@ def test_a_memory_supersedes_a_turn_which_can_be_brought_back(home: Home) -> Non
     home.turns.register(TurnDraft(f"the physio says {said}", "The knee brace"), {}, HOME)
     new = MemoryDraft("The knee brace came off today", MemoryType.LEARNING, "home")
     home.memories.store(new, None, HOME, supersedes=["t1"])
-    older = home.memories.get([MemoryId(1)]).found[0].memory
+    older = home.memories.get([MemoryId(1)]).memories[0].memory
     assert (older.content, older.superseded_by) == (f"The knee brace\nthe physio says {said}", 2)
     assert "six weeks" not in home.briefing()
     home.work()
@@ -254,7 +254,7 @@ def test_superseding_a_fact_or_turn_that_is_not_there_stores_nothing(
 ) -> None:
     with pytest.raises(NotFound, match=f"^{re.escape(named)}$"):
         home.memories.store(MemoryDraft(NEW, MemoryType.LEARNING, "home"), None, HOME, supersedes=[handle])
-    assert home.memories.get([MemoryId(1)]).found == []
+    assert home.memories.get([MemoryId(1)]).memories == []
 
 
 def test_a_fact_may_replace_a_memory_and_is_told_later(home: Home) -> None:

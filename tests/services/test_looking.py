@@ -125,7 +125,7 @@ def test_filters_that_only_memories_have_leave_out_other_kinds(look: LookService
 
 def test_looking_counts_no_access(look: LookService, memories: MemoryService) -> None:
     look.look("lighthouse", LookWish(), 10, CALLER)
-    assert [each.memory.access_count for each in memories.get([MemoryId(1), MemoryId(2)]).found] == [0, 0]
+    assert [each.memory.access_count for each in memories.get([MemoryId(1), MemoryId(2)]).memories] == [0, 0]
 
 
 def test_the_timeline_counts_by_day_and_project(

@@ -61,7 +61,7 @@ def found(search: SearchService, text: str, wanted: Filter = Filter(), mode: str
 
 
 def read(service: MemoryService, id: int) -> Detailed:
-    (detailed,) = service.get([MemoryId(id)]).found
+    (detailed,) = service.get([MemoryId(id)]).memories
     return detailed
 
 
@@ -344,7 +344,7 @@ def test_get_answers_in_the_order_asked_and_names_what_is_missing(
     store(TEXT)
     store("The invoice bug was caused by rounding")
     answer = service.get([MemoryId(id) for id in (9, 2, 1, 2, 7)])
-    assert [each.memory.id for each in answer.found] == [2, 1]
+    assert [each.memory.id for each in answer.memories] == [2, 1]
     assert (answer.missing, answer.degraded) == ([9, 7], ())
 
 

@@ -54,7 +54,7 @@ def found(service: SearchService, text: str, wanted: Filter = Filter(), mode: st
 
 
 def one(memories: MemoryService, id: int) -> Memory:
-    (detailed,) = memories.get([MemoryId(id)]).found
+    (detailed,) = memories.get([MemoryId(id)]).memories
     return detailed.memory
 
 

@@ -71,7 +71,9 @@ class History:
         """The memories: all that an edit can change."""
         with self.database.read() as tx:
             ids = [MemoryId(id) for (id,) in tx.rows("SELECT id FROM memories")]  # type: ignore[attr-defined]
-        return {each.memory.id: _fields(each.memory) for each in self.memories.get(ids).found} if ids else {}
+        return (
+            {each.memory.id: _fields(each.memory) for each in self.memories.get(ids).memories} if ids else {}
+        )
 
     def values(self) -> dict[str, Any]:
         facts = {key: self.facts.peek(key, Scope.GLOBAL, Caller()) for key in KEYS}

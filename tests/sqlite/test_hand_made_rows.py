@@ -50,7 +50,7 @@ def test_json_that_cannot_be_read_whole_is_shown_as_far_as_it_can(
     service: MemoryService, search: SearchService, database: Database, column: str, written: str
 ) -> None:
     put(database, column, written)
-    (detail,) = service.get([MemoryId(1)]).found
+    (detail,) = service.get([MemoryId(1)]).memories
     assert (detail.memory.tags, detail.memory.metadata) != ((), {})
     f"{detail.memory.tags} {detail.memory.metadata}".encode()
     assert [

@@ -73,7 +73,7 @@ def test_what_waits_is_shown_by_its_origin_confirmed_and_dropped(services: app.S
     assert "Forgotten." in send(browser, "drop", origin="mcp:wiki")
     left = browser.get("/review").text
     assert ("m1<" in left, "m2<" in left, "m3<" in left) == (False, True, False)
-    origins = [detail.memory.origin for detail in services.memories.get([1, 2]).found]  # type: ignore[list-item]
+    origins = [detail.memory.origin for detail in services.memories.get([1, 2]).memories]  # type: ignore[list-item]
     assert origins == ["confirmed: web evil.example", "web evil.example"]
     assert "does not wait" in send(browser, "confirm", handle="m1")
 
@@ -96,7 +96,7 @@ def test_what_a_person_writes_on_a_page_is_typed(services: app.Services) -> None
         "project": "",
     }
     browser.post("/memory/1/edit", data=fields)
-    assert services.memories.get([1]).found[0].memory.origin == "typed"  # type: ignore[list-item]
+    assert services.memories.get([1]).memories[0].memory.origin == "typed"  # type: ignore[list-item]
 
 
 def test_a_memory_whose_files_have_changed_takes_over_their_value_or_is_kept(
@@ -122,6 +122,6 @@ def test_a_memory_whose_files_have_changed_takes_over_their_value_or_is_kept(
     assert "Confirmed." in send(browser, "keep", handle="m5")
     assert "have not changed" in send(browser, "keep", handle="m5")
     assert "Their files have changed" not in browser.get("/review").text
-    texts = [detail.memory.content for detail in services.memories.get([4, 5]).found]  # type: ignore[list-item]
+    texts = [detail.memory.content for detail in services.memories.get([4, 5]).memories]  # type: ignore[list-item]
     assert texts[0] == "The port is 6000, `PORT` in config.py"
     assert "30 seconds" in texts[1]

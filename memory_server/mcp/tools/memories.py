@@ -164,7 +164,7 @@ WHOLE = (
 )
 DETAILED = Answer(Detailed, *WHOLE)
 UPDATED = Answer(Updated, *WHOLE, field("similar?", SIMILAR), field("note?=same_as", _same))
-READ = Answer(Read, field("memories=found", DETAILED), "missing", DEGRADED)
+READ = Answer(Read, field("memories", DETAILED), "missing", DEGRADED)
 COVERAGE = Answer(Coverage, "embedder embedded waiting", field("problem?", degraded))
 
 

@@ -126,7 +126,7 @@ def answers(pairs: Sequence[Pair]) -> list[Answer]:
     """Each new note beside all old ones."""
     with _opened() as service, _recorded() as asked:
         olds = [_stored(service, pair, pair.old).memory.id for pair in pairs]
-        contents = {each.memory.id: each.memory.content for each in service.get(olds).found}
+        contents = {each.memory.id: each.memory.content for each in service.get(olds).memories}
         found = []
         for pair, old in zip(pairs, olds, strict=True):
             asked.clear()
