@@ -1,11 +1,10 @@
 """The last turn of a conversation, from the file in which Claude Code or Codex keeps it: a JSON object a line."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from memory_server.domain.message import Message
+from memory_server.importing.session import message_of, object_of, texts_of, typed_in
 
 READ = 1_000_000
 """Bytes at the end of the file that are read: tool results between the prompt and the answer can be long."""
@@ -29,13 +28,12 @@ def folder_of(path: Path) -> Path:
 def _said(path: Path) -> Iterator[tuple[str, str]]:
     """Yield who said what, the latest first."""
     for line in reversed(_lines(path)):
-        try:
-            entry = json.loads(line)
-        except ValueError:  # the first line may be cut
-            continue
-        message = _message(entry) if isinstance(entry, dict) else None
-        if message is not None:
-            yield message
+        entry = object_of(line) or {}  # the first line may be cut
+        message = message_of(entry)
+        if text := typed_in(entry):
+            yield "user", text
+        elif message.get("role") == "assistant" and (texts := texts_of(message)):
+            yield "assistant", "\n".join(texts)
 
 
 def _lines(path: Path) -> list[str]:
@@ -45,23 +43,3 @@ def _lines(path: Path) -> list[str]:
         size = file.seek(0, 2)
         file.seek(max(0, size - READ))
         return file.read().decode("utf-8", "replace").splitlines()
-
-
-def _message(entry: dict[str, Any]) -> tuple[str, str] | None:
-    """Return who said what in an entry; None where it is no message of the conversation itself."""
-    if entry.get("isMeta") or entry.get("isSidechain"):
-        return None
-    named = {"user": "message", "assistant": "message", "response_item": "payload"}.get(
-        str(entry.get("type"))
-    )
-    message = entry.get(named) if named else None
-    role = message.get("role") if isinstance(message, dict) else None
-    if not isinstance(message, dict) or role not in ("user", "assistant"):
-        return None
-    content = message.get("content")
-    parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
-    kinds = ("text", "input_text", "output_text")
-    texts = [part["text"] for part in parts if isinstance(part, dict) and part.get("type") in kinds]
-    text = "\n".join(text for text in texts if isinstance(text, str)).strip()
-    # What begins with a tag was put there by the client: surroundings, commands, reminders.
-    return None if not text or (role == "user" and text.startswith("<")) else (role, text)

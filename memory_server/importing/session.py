@@ -34,6 +34,9 @@ PLACE = 14
 
 LONGEST_ID = 500
 
+_PUT_THERE = ("<", "# AGENTS.md instructions", "Caveat: ", "[Request interrupted")
+"""How a text of the user's begins that Claude Code or Codex has put there."""
+
 
 @dataclass(slots=True)
 class Turn:
@@ -151,6 +154,37 @@ def object_of(text: object) -> dict[str, Any] | None:
 def blocks_of(content: object) -> list[dict[str, Any]]:
     """Return the blocks of a message, which is a text or a list of them."""
     return [{"type": "text", "text": content}] if isinstance(content, str) else objects(content)
+
+
+def message_of(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return the message, the call or the result of a line of Claude Code or Codex; nothing of a line that is no part
+    of the conversation."""
+    if any(entry.get(mark) for mark in ("isMeta", "isSidechain", "isCompactSummary")):
+        return {}
+    name = {"user": "message", "assistant": "message", "response_item": "payload"}.get(text_of(entry, "type"))
+    message = entry.get(name) if name else None
+    if not isinstance(message, dict) or message.get("model") == "<synthetic>":
+        return {}
+    return message
+
+
+def typed_in(entry: dict[str, Any]) -> str:
+    """Return what the person typed; '' where a line holds none of it."""
+    message = message_of(entry)
+    if message.get("role") != "user":
+        return ""
+    return "\n".join(text for text in texts_of(message) if not text.startswith(_PUT_THERE))
+
+
+def texts_of(message: dict[str, Any]) -> list[str]:
+    """Return what is said in a message."""
+    kinds = ("text", "input_text", "output_text")
+    texts = (
+        text_of(block, "text").strip()
+        for block in blocks_of(message.get("content"))
+        if block.get("type") in kinds
+    )
+    return [text for text in texts if text]
 
 
 def _actions(turn: Turn, room: int) -> list[str]:

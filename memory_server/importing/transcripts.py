@@ -13,7 +13,18 @@ from typing import Any
 from memory_server.domain.exchange.records import Record, TurnRecord
 from memory_server.importing import sessions
 from memory_server.importing.opened import Format, Opened, leads_out
-from memory_server.importing.session import LONGEST, Turn, blocks_of, object_of, records_of, text_of, within
+from memory_server.importing.session import (
+    LONGEST,
+    Turn,
+    blocks_of,
+    message_of,
+    object_of,
+    records_of,
+    text_of,
+    texts_of,
+    typed_in,
+    within,
+)
 from memory_server.importing.values import moment
 
 NAME = "transcript"
@@ -24,8 +35,6 @@ _FIRST = 5
 _EXIT = re.compile(r"(?:[Ee]xit code:?|exited with code|\"exit_code\":) *(-?\d{1,10})")
 _CHANGED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _SHELLS = frozenset(["Bash", "PowerShell", "exec_command", "shell", "shell_command", "local_shell"])
-_PUT_THERE = ("<", "# AGENTS.md instructions", "Caveat: ", "[Request interrupted")
-"""How a text of the user's begins that the client has put there."""
 
 
 def fits(opened: Opened) -> bool:
@@ -70,7 +79,7 @@ def turns(path: Path, start: int = 0) -> Iterator[TurnRecord]:
         folder = text_of(payload if isinstance(payload, dict) else entry, "cwd") or folder
         if place < start:  # the first line, which alone may name the folder
             continue
-        prompt = _prompt(entry)
+        prompt = typed_in(entry)
         if prompt:
             if turn is not None:
                 yield from records_of(path, turn)
@@ -110,31 +119,11 @@ def _skip_line(file: Any) -> None:
         pass
 
 
-def _message(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return the message, the call or the result of a line; nothing of a line that is no part of the conversation."""
-    if any(entry.get(mark) for mark in ("isMeta", "isSidechain", "isCompactSummary")):
-        return {}
-    name = {"user": "message", "assistant": "message", "response_item": "payload"}.get(text_of(entry, "type"))
-    message = entry.get(name) if name else None
-    if not isinstance(message, dict) or message.get("model") == "<synthetic>":
-        return {}
-    return message
-
-
-def _prompt(entry: dict[str, Any]) -> str:
-    """Return what the person typed; '' where a line holds none of it."""
-    message = _message(entry)
-    if message.get("role") != "user":
-        return ""
-    texts = [text for text in _texts(message) if not text.startswith(_PUT_THERE)]
-    return "\n".join(texts)
-
-
 def _take(turn: Turn, entry: dict[str, Any]) -> None:
     """Add what a line says, runs, changes, or how it ended."""
-    message = _message(entry)
+    message = message_of(entry)
     if message.get("role") == "assistant":
-        turn.replies += _texts(message)
+        turn.replies += texts_of(message)
     for block in [message, *blocks_of(message.get("content"))]:
         id = text_of(block, "call_id") or text_of(block, "id") or text_of(block, "tool_use_id")
         match block.get("type"):
@@ -176,16 +165,6 @@ def _ended(turn: Turn, id: str, output: object, otherwise: str) -> None:
     text = output if isinstance(output, str) else json.dumps(output)
     code = _EXIT.search(text[:400]) or _EXIT.match(otherwise)
     turn.exits[id] = code[1] if code else "failed" if otherwise.endswith("?") else ""
-
-
-def _texts(message: dict[str, Any]) -> list[str]:
-    kinds = ("text", "input_text", "output_text")
-    texts = (
-        text_of(block, "text").strip()
-        for block in blocks_of(message.get("content"))
-        if block.get("type") in kinds
-    )
-    return [text for text in texts if text]
 
 
 FORMAT = Format(NAME, "transcripts of Claude Code, Codex, opencode, Cursor or Gemini CLI", fits, records)

@@ -86,6 +86,8 @@ async def test_the_turn_is_read_from_the_transcript(empty: Hooks, tmp_path: Path
             of_claude("user", PROMPT),
             of_claude("user", "<system-reminder>be nice</system-reminder>"),
             of_claude("user", "hidden words", isMeta=True),
+            of_claude("user", "This session is being continued from one before.", isCompactSummary=True),
+            of_claude("user", "[Request interrupted by user]"),
             of_claude("assistant", [{"type": "text", "text": "I look at the ledger."}]),
             of_claude("user", [{"type": "tool_result", "content": "port = 5432"}]),
             of_claude("assistant", "words of a helper", isSidechain=True),
