@@ -5,7 +5,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from memory_server.cli.program import help_text
+from memory_server.cli.help_page import HelpContext
+from memory_server.cli.program import HELP, NAME, program
 from memory_server.mcp.first_answers import Json
 from memory_server.mcp.listed import by_toolset
 from memory_server.settings import Settings
@@ -32,7 +33,10 @@ def settings_table() -> str:
 def command_help() -> str:
     """`memory-server --help`, as wide as WIDTH whatever the terminal."""
     os.environ |= {"COLUMNS": str(WIDTH), "NO_COLOR": "1"}
-    return f"```console\n$ memory-server --help\n{help_text(WIDTH).rstrip()}\n```"
+    context = HelpContext(
+        program, info_name=NAME, terminal_width=WIDTH - 2, **HELP
+    )  # click leaves two columns free
+    return f"```console\n$ memory-server --help\n{context.get_help().rstrip()}\n```"
 
 
 def _tool(tool: Json) -> str:

@@ -19,16 +19,20 @@ _AS_THEY_ARE = (str, int, float, bool, type(None))
 class Field:
     """A field of an answer.
 
-    `read` takes the value from the object, and `tell` says it in the words of the answer: `made`, `field` and `each`
-    make both. `left_out` are the values with which the whole field is left out.
+    `steps` lead to the value in the object, and `tell` says it in the words of the answer. `left_out` are the values
+    with which the whole field is left out.
     """
 
     name: str
-    path: str
-    read: Callable[[Any], Any]
+    steps: tuple[str, ...]
     tell: "Answer | Callable[[Any], Any] | None" = None
     left_out: tuple[object, ...] = ()
     description: str = ""
+
+    def read(self, value: Any) -> Any:
+        for step in self.steps:
+            value = None if value is None else getattr(value, step)
+        return value
 
 
 def field(
@@ -44,20 +48,14 @@ def field(
     None leads to None.
     """
     name, _, path = text.replace("?", "").rpartition("=")
-    steps = path.split(".")
-
-    def read(value: Any) -> Any:
-        for step in steps:
-            value = None if value is None else getattr(value, step)
-        return value
-
+    steps = tuple(path.split("."))
     left_out = (*(EMPTY if "?" in text else ()), *(() if usual is None else (usual,)))
-    return Field(name or steps[-1], path, read, tell, left_out, description)
+    return Field(name or steps[-1], steps, tell, left_out, description)
 
 
 def made(text: str, make: Callable[[Any], Any]) -> Field:
     """A field that a function makes of the whole object; `?` makes it optional."""
-    return Field(text.rstrip("?"), "", lambda value: value, make, EMPTY if text.endswith("?") else ())
+    return Field(text.rstrip("?"), (), make, EMPTY if text.endswith("?") else ())
 
 
 class Answer:

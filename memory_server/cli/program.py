@@ -355,8 +355,3 @@ def program(context: click.Context) -> Any:
     if context.invoked_subcommand is None:
         return _verb("serve").invoke(context)
     return None
-
-
-def help_text(width: int) -> str:
-    """Return what `memory-server --help` prints on a terminal so wide, of which click leaves two columns free."""
-    return HelpContext(program, info_name=NAME, terminal_width=width - 2, **HELP).get_help()

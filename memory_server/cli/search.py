@@ -29,11 +29,8 @@ COLUMNS: Columns[Hit] = (
 
 
 def _text(hit: Hit) -> str:
-    return trust.before(hit.memory.origin, _mark(hit.memory) + hit.content + _now(hit))
-
-
-def _now(hit: Hit) -> str:
-    return bracketed(translated(hit.remark)) if hit.remark else ""
+    now = bracketed(translated(hit.remark)) if hit.remark else ""
+    return trust.before(hit.memory.origin, _mark(hit.memory) + hit.content + now)
 
 
 @verb(

@@ -8,21 +8,12 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions
 from mcp.server.mcpserver import MCPServer
 from mcp.server.stdio import stdio_server
-from mcp.shared._stream_protocols import WriteStream
+from mcp.shared._stream_protocols import WriteStream as WriteStream
 from mcp.shared.message import SessionMessage
 from mcp_types import CompleteRequestParams, CompleteResult, ListResourcesResult, PaginatedRequestParams
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-
-__all__ = [
-    "WriteStream",
-    "answer_completions",
-    "answer_resource_lists",
-    "over_http",
-    "run_over",
-    "streams_of",
-]
 
 VERSION = "2.3.0"
 """The SDK's version in which these parts were checked last; `tests/mcp/test_compat.py` fails with another version."""

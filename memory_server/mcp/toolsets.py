@@ -1,7 +1,5 @@
 """Every tool of the server, by toolset."""
 
-from functools import partial
-
 from memory_server.app import Services
 from memory_server.mcp.tool import Tool
 from memory_server.mcp.tools.facts import FactTools
@@ -17,19 +15,19 @@ from memory_server.mcp.workload import ProcessLoad, process_load
 
 def toolsets(services: Services) -> dict[str, list[Tool]]:
     """The toolsets under the names that `--toolsets` takes, in the order in which tools are listed."""
+
+    def load() -> ProcessLoad:
+        return process_load(services.calls.counted.calls(), services.effort)
+
     return {
         "recall": [
             *RecallTools(services.recall, services.recent).tools(),
             *ForgetTools(services.things).tools(),
         ],
-        "memories": MemoryTools(services.memories, services.search, partial(_load, services)).tools(),
+        "memories": MemoryTools(services.memories, services.search, load).tools(),
         "graph": GraphTools(services.graph).tools(),
         "facts": FactTools(services.facts, services.resume).tools(),
         "conversation": TurnTools(services.turns).tools(),
         "short_term": ShortTermTools(services.short_term).tools(),
         "long_term": LongTermTools(services.long_term, services.reminders, services.rules).tools(),
     }
-
-
-def _load(services: Services) -> ProcessLoad:
-    return process_load(services.calls.counted.calls(), services.effort)

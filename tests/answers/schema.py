@@ -24,7 +24,7 @@ def schema_of(answer: Answer, lines: Lines = {}) -> Schema:  # noqa: B006 - neve
 
 
 def _of_field(source: type, field: Field, lines: Lines) -> Schema:
-    hint = _hint(source, field.path)
+    hint = _hint(source, field.steps)
     tell = field.tell
     if isinstance(tell, Answer):
         schema = _of_type(hint, {**lines, _innermost(hint): tell})
@@ -35,16 +35,16 @@ def _of_field(source: type, field: Field, lines: Lines) -> Schema:
         schema = _or_null(schema) if _allows_none(hint) else schema
     else:
         schema = _of_type(get_type_hints(tell)["return"], lines)
-        schema = _or_null(schema) if field.path and _allows_none(hint) else schema
+        schema = _or_null(schema) if field.steps and _allows_none(hint) else schema
     if None in field.left_out and schema["type"] not in ("array", "object"):
         schema = _or_null(schema)
     return {**schema, **({"description": field.description} if field.description else {})}
 
 
-def _hint(source: Any, path: str) -> Any:
+def _hint(source: Any, steps: Sequence[str]) -> Any:
     """The type at the end of a path of attributes; or None, where the path may lead through None."""
     may_end = False
-    for name in filter(None, path.split(".")):
+    for name in steps:
         may_end |= _allows_none(source)
         source = _hints(_innermost(source))[name]
     return source | None if may_end else source
