@@ -12,10 +12,11 @@ import time
 from contextlib import closing
 from dataclasses import dataclass
 
+from memory_server.domain.exchange.pages import pages
 from memory_server.errors import Conflict
 from memory_server.storage.columns import TABLES, Table
 from memory_server.storage.copying import ComparedRows, Key, Leaving, MoveTarget
-from memory_server.transfer.copying import PAGE, CopyRun, Progress
+from memory_server.transfer.copying import CopyRun, Progress
 
 FEW = 200
 """Rows of a pass: so few are left that the rest can be copied while the writes wait."""
@@ -100,7 +101,7 @@ def _catch_up(source: ComparedRows, target: MoveTarget, mark: str) -> int:
 
 def _catch_up_in(source: ComparedRows, target: MoveTarget, table: Table, mark: str, own_mark: str) -> int:
     keys = {*source.changed(table, mark), *target.changed(table, own_mark), *_unequal(source, target, table)}
-    for page in _pages(sorted(keys)):
+    for page in pages(sorted(keys)):
         target.replace(table, page, source.pick(table, page))
     return len(keys)
 
@@ -112,7 +113,3 @@ def _unequal(source: ComparedRows, target: MoveTarget, table: Table) -> set[Key]
     if not groups:
         return set()
     return set(source.keys(table, groups)) ^ set(target.keys(table, groups))
-
-
-def _pages(keys: list[Key]) -> list[list[Key]]:
-    return [keys[start : start + PAGE] for start in range(0, len(keys), PAGE)]
