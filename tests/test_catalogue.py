@@ -16,7 +16,7 @@ from memory_server.cli.hints import WORDS, told
 from memory_server.cli.program import VERBS, Verb, program
 from memory_server.cli.terminal import TerminalClient
 from memory_server.domain import secret_formats
-from memory_server.domain.briefing.text import TITLES
+from memory_server.domain.briefing.headings import Heading
 from memory_server.domain.change import ChangeAction, Kind
 from memory_server.domain.edge import Relation
 from memory_server.domain.effect import Effect
@@ -200,7 +200,7 @@ def of_templates() -> frozenset[str]:
 def named() -> set[str]:
     """The names of kinds, which pages and commands show."""
     enums = (MemoryType, Relation, Recallable, Scope, ChangeAction, Kind, Injected, Happened, Effect, State)
-    names = {str(name) for enum in enums for name in enum} | set(TITLES.values())
+    names = {str(name) for enum in enums for name in enum} | {heading.title for heading in Heading}
     names |= {"ready", "failing", "quarantined", "true", "false", "failed", "skipped", "unconfirmed"}
     names |= {f"{{number}} {unit} ago" for unit in ("y", "mo", "d", "h", "min")}
     names |= {*counts.KINDS.values(), *counts.WORDS.values()}

@@ -165,10 +165,6 @@ def _seems_answered(best: Signals, chance: float) -> bool:
     return float(of_best(best, chance) @ np.array(weights)) + intercept >= least
 
 
-WITHOUT_WORDS = np.array([0, 1, 0, 0, 1, 0, 0, 0])
-"""The inputs of `of_best` that hold where question and text are in two languages: the cosine and the lead."""
-
-
 def of_best(best: Signals, chance: float) -> Numbers:
     """The inputs of the model that tells whether anything answers, of shape (inputs,): all are of the best text.
 

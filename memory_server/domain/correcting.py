@@ -126,8 +126,7 @@ def corrected(statement: str, text: str, turn: str, *, shown: bool = False) -> s
             or (shown and value in new and old[value] in ("Name", "used"))
         ]
         return answered[0] if len(answered) == 1 else None
-    is_named = bool(subject) and len(subject & words(written)) >= SUBJECT * len(subject)
-    return replaced[0] if is_named and len(replaced) == 1 else None
+    return replaced[0] if len(replaced) == 1 and _speaks_of(written, subject) else None
 
 
 def states_a_value(statement: str) -> bool:
@@ -141,9 +140,13 @@ def _denied_word(statement: str, text: str) -> str | None:
     if instead is None or instead["new"].casefold() in text.casefold():
         return None
     old = instead["old"].casefold()
-    subject = words(statement) - words(instead[0])
-    is_named = bool(subject) and len(subject & words(text)) >= SUBJECT * len(subject)
-    return old if is_named and (old in text if has_han(old) else old in words(text)) else None
+    has_old = old in text if has_han(old) else old in words(text)
+    return old if has_old and _speaks_of(text, words(statement) - words(instead[0])) else None
+
+
+def _speaks_of(text: str, subject: frozenset[str]) -> bool:
+    """True if a text has most of the words of a subject."""
+    return bool(subject) and len(subject & words(text)) >= SUBJECT * len(subject)
 
 
 def _alike(kind: str, value: str, fresh_kind: str, fresh_value: str) -> bool:

@@ -42,14 +42,11 @@ class Network:
 
 
 def judge(
-    statements: Sequence[Statement],
-    states: Numbers,
-    model: lasting.Model | None = None,
-    network: Network | None = None,
+    statements: Sequence[Statement], states: Numbers, model: lasting.Model, network: Network
 ) -> list[float]:
-    """Return the probability of each statement that it tells something lasting, by default by the package's model."""
-    by_words = [(model or lasting.model()).logit(statement) for statement in statements]
-    return [lasting.probability(float(logit)) for logit in (network or of_package()).logits(by_words, states)]
+    """Return the probability of each statement that it tells something lasting."""
+    by_words = [model.logit(statement) for statement in statements]
+    return [lasting.probability(float(logit)) for logit in network.logits(by_words, states)]
 
 
 @cache

@@ -32,7 +32,7 @@ class JudgingService:
             return probabilities
         judged = [statements[number] for number in doubtful]
         states = answering.embedder.read_states([statement.text for statement in judged])
-        better = lasting_states.judge(judged, states)
+        better = lasting_states.judge(judged, states, lasting.model(), lasting_states.of_package())
         for number, probability in zip(doubtful, better, strict=True):
             probabilities[number] = probability
         return probabilities

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memory_server.embedding.bundled import BundledEmbedder
-from memory_server.language import lasting_states
+from memory_server.language import lasting, lasting_states
 from memory_server.language.own_words import own_words
 from memory_server.language.told import Judge, told
 
@@ -30,8 +30,9 @@ def is_part(text: str, wanted: Sequence[str]) -> bool:
 @pytest.fixture(scope="module")
 def judge() -> Judge:
     embedder = BundledEmbedder(reads_tokens=False)
+    model, network = lasting.model(), lasting_states.of_package()
     return lambda statements: lasting_states.judge(
-        statements, embedder.read_states([statement.text for statement in statements])
+        statements, embedder.read_states([statement.text for statement in statements]), model, network
     )
 
 

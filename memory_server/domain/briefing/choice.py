@@ -10,23 +10,6 @@ from memory_server.domain.briefing.text import Frame, text
 from memory_server.language.frame import quoted
 from memory_server.language.tokens import weigh_json
 
-URGENCY = {
-    Heading.BLOCKED: 12.0,
-    Heading.TASK: 12.0,
-    Heading.UNDER_WAY: 6.0,
-    Heading.OLDER: 6.0,
-    Heading.DUE: 12.0,
-    Heading.LAST_SESSION: 4.0,
-    Heading.DECIDED: 6.0,
-    Heading.FOUND_OUT: 4.0,
-    Heading.SHARED: 4.0,
-    Heading.CONVENTIONS: 4.0,
-    Heading.EVERYWHERE: 4.0,
-    Heading.OTHER: 1.5,
-    Heading.ASKED: 1.0,
-}
-"""How much an item under a heading counts beside one of the same age and importance under another one."""
-
 CROWDED = 0.25
 """The second item of a heading counts 1 / (1 + CROWDED) of what it would alone, the third 1 / (1 + 2 x CROWDED): so no
 heading takes the room of all others."""
@@ -104,7 +87,7 @@ def _ordered(items: Sequence[Item]) -> tuple[list[tuple[Item, float]], int]:
     by_worth = sorted(range(len(items)), key=lambda number: -items[number].worth)
     ranks = {heading: count() for heading in Heading}
     values = {
-        number: URGENCY[items[number].heading]
+        number: items[number].heading.urgency
         * items[number].worth
         * (GUESSED if items[number].behind else 1.0)
         * (OF_USER if items[number].by_user else 1.0)

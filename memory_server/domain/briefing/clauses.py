@@ -167,11 +167,10 @@ def _list(value: list[Any], mark: str, level: int, *, first: bool = False) -> st
 
 
 def _joined(value: list[Any], mark: str, level: int) -> str:
-    entries = [_value(element, level) for element in value]
+    entries, stronger = [_value(element, level) for element in value], "; "
     if any(map(has_han, entries)):
-        mark = {", ": "、", "; ": "；"}[mark]
-        return (mark if not any(mark in clause for clause in entries) else "；").join(entries)
-    return (mark if not any(mark in clause for clause in entries) else "; ").join(entries)
+        mark, stronger = {", ": "、", "; ": "；"}[mark], "；"
+    return (stronger if any(mark in clause for clause in entries) else mark).join(entries)
 
 
 def _percent(value: Any) -> str:

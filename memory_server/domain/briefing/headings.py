@@ -14,19 +14,29 @@ from memory_server.language.tokens import weigh_json
 class Heading(IntEnum):
     """The headings in their order: blockers and current work first."""
 
-    BLOCKED = 0
-    TASK = 1
-    UNDER_WAY = 2
-    OLDER = 3
-    DUE = 4
-    LAST_SESSION = 5
-    DECIDED = 6
-    FOUND_OUT = 7
-    SHARED = 8
-    CONVENTIONS = 9
-    EVERYWHERE = 10
-    OTHER = 11
-    ASKED = 12
+    title: str
+    urgency: float
+    """How much an item under it counts beside one of the same age and importance under another heading."""
+
+    def __new__(cls, place: int, title: str, urgency: float) -> Self:
+        heading = int.__new__(cls, place)
+        heading._value_ = place
+        heading.title, heading.urgency = title, urgency
+        return heading
+
+    BLOCKED = 0, "Blocked", 12.0
+    TASK = 1, "Current task", 12.0
+    UNDER_WAY = 2, "Under way", 6.0
+    OLDER = 3, "Older, perhaps done", 6.0
+    DUE = 4, "Due now", 12.0
+    LAST_SESSION = 5, "Last session", 4.0
+    DECIDED = 6, "Decided", 6.0
+    FOUND_OUT = 7, "Found out", 4.0
+    SHARED = 8, "Shared", 4.0
+    CONVENTIONS = 9, "Conventions", 4.0
+    EVERYWHERE = 10, "In all projects", 4.0
+    OTHER = 11, "Also known", 1.5
+    ASKED = 12, "Open questions", 1.0
 
 
 TIMELESS = frozenset([Heading.CONVENTIONS, Heading.EVERYWHERE])

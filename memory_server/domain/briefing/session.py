@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from memory_server.domain.briefing.forms import CERTAIN, Guess, Reader, disputed, forms, marked
 from memory_server.domain.briefing.headings import Heading, Item
-from memory_server.domain.briefing.text import TITLES
 from memory_server.domain.memory import MemoryId
 from memory_server.domain.scoring import age_in_days
 from memory_server.language import sentences
@@ -119,5 +118,5 @@ def of_session(last: LastSession, reader: Reader) -> list[Item]:
 def title(last: LastSession, reader: Reader, session: str | None) -> str:
     """The heading: the age of the session and its author; `session` is the reader's own session."""
     newest = last.events[0]
-    name = "This session" if session and newest.session == session else TITLES[Heading.LAST_SESSION]
+    name = "This session" if session and newest.session == session else Heading.LAST_SESSION.title
     return name + marked(reader.age(newest.at), newest.by, reader)

@@ -7,22 +7,6 @@ from dataclasses import dataclass, field
 from memory_server.domain.briefing.headings import Heading, Shown
 from memory_server.language.tokens import weigh_json
 
-TITLES = {
-    Heading.BLOCKED: "Blocked",
-    Heading.TASK: "Current task",
-    Heading.UNDER_WAY: "Under way",
-    Heading.OLDER: "Older, perhaps done",
-    Heading.DUE: "Due now",
-    Heading.LAST_SESSION: "Last session",
-    Heading.DECIDED: "Decided",
-    Heading.FOUND_OUT: "Found out",
-    Heading.SHARED: "Shared",
-    Heading.CONVENTIONS: "Conventions",
-    Heading.EVERYWHERE: "In all projects",
-    Heading.OTHER: "Also known",
-    Heading.ASKED: "Open questions",
-}
-
 LONGEST_NAME = 20
 """Tokens of the line with the project's name. A longer line becomes "This project.": a briefing may have only 50."""
 
@@ -57,7 +41,7 @@ class Frame:
     def title(self, heading: Heading, by_user: bool) -> str:
         if by_user and heading in STATEMENTS:
             return FROM_USER
-        title = self.titles.get(heading, TITLES[heading])
+        title = self.titles.get(heading, heading.title)
         return f"{title}, from the user" if by_user else title
 
     def noted(self) -> str:

@@ -4,7 +4,6 @@ from itertools import groupby
 
 from starlette.responses import Response
 
-from memory_server.domain.briefing.text import TITLES
 from memory_server.services.resume import Wording
 from memory_server.web.view import Desk, Visit
 
@@ -24,7 +23,7 @@ def show(desk: Desk, visit: Visit) -> Response:
     resumed = services.resume.resume(most, frozenset(), WORDING, visit.within())
     shown = sorted(resumed.briefing.shown, key=lambda entry: entry.item.heading)
     headings = [
-        (TITLES[heading], list(group))
+        (heading.title, list(group))
         for heading, group in groupby(shown, key=lambda entry: entry.item.heading)
     ]
     return desk.render(

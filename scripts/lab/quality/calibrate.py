@@ -70,6 +70,9 @@ class Sample:
 NEVER_STORED = Path(__file__).with_name("never_stored.txt").read_text(encoding="utf-8").splitlines()
 """Everyday questions that no store answers."""
 
+WITHOUT_WORDS = np.array([0, 1, 0, 0, 1, 0, 0, 0])
+"""The inputs of `of_best` that hold where question and text are in two languages: the cosine and the lead."""
+
 UNFOUND = 0.3
 """Weight of a question whose evidence is not among the first FIRST texts, where it is told whether anything answers."""
 
@@ -115,7 +118,7 @@ def best_texts(store: Store, embedder: RememberedEmbedder) -> Iterator[tuple[str
             model = confidence.TRANSLATED if signals[0].translated else confidence.ANSWERED
             row = confidence.of_best(signals[0], confidence.probabilities(signals, meaning=True)[0])
             if model == confidence.TRANSLATED:
-                row = row * confidence.WITHOUT_WORDS
+                row = row * WITHOUT_WORDS
             is_stored = any(question is other for other in stored)
             is_found = any(not question.wanted.isdisjoint(names[id]) for id, _ in ranked[:FIRST])
             weight = UNFOUND if is_stored and not is_found else 1.0
