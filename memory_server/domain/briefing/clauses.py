@@ -10,26 +10,18 @@ from memory_server.language.text import has_han
 from memory_server.language.tokens import weigh
 
 _SUBJECTS = (
-    *("name", "title", "task", "module", "feature", "component", "subject", "topic", "what", "item", "issue"),
-    *("summary", "description", "名称", "标题", "任务", "模块", "主题", "内容"),
-)
+    "name title task module feature component subject topic what item issue summary description"
+    " 名称 标题 任务 模块 主题 内容"
+).split()
 """The names under which an object says what it is about, the clearest first."""
 
-_PROGRESS = ("progress", "percent", "percentage", "percent_complete", "completion", "进度", "完成度")
-_STATE = ("status", "state", "phase", "stage", "状态", "阶段")
-_NEXT = (
-    *(
-        "next",
-        "next_step",
-        "next_steps",
-        "next_action",
-        "next_actions",
-        "todo",
-        "todos",
-        "to_do",
-        "remaining",
-    ),
-    *("steps_left", "下一步", "待办", "剩余", "接下来"),
+_PROGRESS = "progress percent percentage percent_complete completion 进度 完成度".split()
+_STATE = "status state phase stage 状态 阶段".split()
+_NEXT = frozenset(
+    (
+        "next next_step next_steps next_action next_actions todo todos to_do remaining steps_left"
+        " 下一步 待办 剩余 接下来"
+    ).split()
 )
 
 ENTRIES = 5

@@ -54,32 +54,15 @@ UNTOUCHED = 30
 """Days after which a task that nobody has touched is perhaps done."""
 
 PROGRESS = frozenset(
-    [
-        *(
-            "progress",
-            "percent",
-            "percentage",
-            "completion",
-            "status",
-            "state",
-            "phase",
-            "stage",
-            "step",
-            "steps",
-        ),
-        *("substep", "subtask", "subtasks", "next", "next_step", "next_steps", "next_action", "next_actions"),
-        *("todo", "todos", "remaining", "completed", "done", "wip"),
-        *("进度", "状态", "阶段", "步骤", "下一步", "待办", "剩余", "完成度"),
-    ]
+    (
+        "progress percent percentage completion status state phase stage step steps substep subtask subtasks"
+        " next next_step next_steps next_action next_actions todo todos remaining completed done wip"
+        " 进度 状态 阶段 步骤 下一步 待办 剩余 完成度"
+    ).split()
 )
 """The words under `current.` that tell how far the task is. What they told of the task before is of no use."""
 
-OVERVIEWS = frozenset(
-    [
-        *("overview", "about", "description", "summary", "purpose", "goal", "what"),
-        *("概述", "简介", "目标", "说明"),
-    ]
-)
+OVERVIEWS = frozenset("overview about description summary purpose goal what 概述 简介 目标 说明".split())
 """Last words of keys that say what the project is."""
 
 ABOUT = 9
