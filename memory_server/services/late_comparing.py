@@ -69,7 +69,7 @@ class LateComparing:
         person = caller.person and caller.person.name
         fitting = [
             (project, owner, notice)
-            for project, owner, notice in self._waiting
+            for project, owner, notice in list(self._waiting)  # background work adds to it meanwhile
             if (project == caller.project.name if project else owner == person)
         ][:TOLD]
         for waiting in fitting:
