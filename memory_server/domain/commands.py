@@ -59,7 +59,10 @@ _WITH_VERB = frozenset(
     " django-admin composer bundle gem conda pixi deno turbo nx invoke nox tox ruff playwright cypress wrangler fly"
     " vercel heroku aws gcloud pip".split()
 )
-_WITH_VALUE = frozenset("-C -c -f -n -l -p --prefix --cwd --project --directory --filter".split())
+_WITH_VALUE = frozenset(
+    ["-C", "-c", "-f", "-n", "-l", "-p"]
+    + [f"--{name}" for name in ("prefix", "cwd", "project", "directory", "filter")]
+)
 """Options before a verb that have a value behind them."""
 
 _SCRIPTS = frozenset("npm pnpm yarn bun".split())
