@@ -18,13 +18,13 @@ _PREPOSITIONS = tables.words("on in at during")
 _IDIOMS = tables.words(
     "all any case fact first general last least most once order part spite time total turn"
 )
-"""Ordered after a preposition that make another adverb: at least, in case."""
+"""Words after a preposition that make another adverb: at least, in case."""
 
 _BLOCKS = _CONJUNCTIONS | tables.words(
     "he him his she her hers it its they them their theirs himself herself itself themselves and or but that which who "
     "whom whose what where how why whether since though although so then than even just almost again too also"
 )
-"""Ordered with which the rest may be more than one clause, or the order may decide whom a pronoun means."""
+"""Words with which the rest may be more than one clause, or the order may decide whom a pronoun means."""
 
 _ATTITUDE = re.compile(
     r"(?:say|said|tell|told|ask|answer|think|thought|know|knew|believe|hope|expect|want|wish|decid|plan|promis|agree|hear|"

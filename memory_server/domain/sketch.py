@@ -1,11 +1,11 @@
-"""Sketches of texts: salted hashes of their words and pairs of words, which tell how much of another text stands other.
+"""Sketches of texts: salted hashes of their words and pairs of words, which tell how much of another text stands there.
 
 A sketch holds no word. Words are cut to their stems, so that "deploys" is found as "deploying", and numbers are in
 digits; of Chinese each character is a word. What stands in one place of a long text counts, not what is spread over it.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
 from typing import Final, NamedTuple
@@ -75,18 +75,18 @@ class Needle:
     """Shares of ordinary texts that hold each word and then each pair."""
     scales: NDArray[np.float32]
     """Parts of its rarity with which each of them counts: 0 where it repeats, and of pairs but Chinese ones."""
-    starts: tuple[int, ...] = (0,)
-    enough: int = ENOUGH
-    is_foreign: Flags | None = None
+    starts: tuple[int, ...]
+    enough: int
+    is_foreign: Flags | None
     """True for each word that is not Chinese, in a text that is."""
-    signed: Hashes = field(default_factory=lambda: np.zeros(0, np.uint32))
+    signed: Hashes
     """Each word with its sign; where it has none, with any: of the shape (words,)."""
-    has_sign: Flags = field(default_factory=lambda: np.zeros(0, bool))
-    triples: Hashes = field(default_factory=lambda: np.zeros(0, np.uint32))
+    has_sign: Flags
+    triples: Hashes
     """Three words in their order, of the shape (words - 2,): they tell swapped words, whose pairs are the same."""
-    codes: Hashes = field(default_factory=lambda: np.zeros(0, np.uint32))
+    codes: Hashes
     """Numbers of four digits and more, codes and addresses: each tells by itself where it comes from."""
-    name: int | None = None
+    name: int | None
     """The hash of a text that is one rare word."""
 
     @property
@@ -117,7 +117,7 @@ class Match:
         return _share(self.words)
 
     def reaches(self, part: slice, least: Least) -> bool:
-        """True if so much of a part stands other."""
+        """True if so much of a part stands there."""
         words, pairs = self.words[part], self.pairs[part.start : part.stop - 1]
         if not len(words):
             return False
@@ -164,18 +164,18 @@ def needle(text: str, salt: int) -> Needle:
         background.share(" ".join(pair)) for pair in pairs
     ]
     return Needle(
-        np.array(hashes[: len(words)], np.uint32),
-        np.array(hashes[len(words) :], np.uint32),
-        np.array(shares, np.float32),
-        np.where(repeats, 0, np.array(scales, np.float32)),
-        tuple(dict.fromkeys(starts)),
-        2 * ENOUGH if any(is_chinese) else ENOUGH,
-        ~np.array(is_chinese, bool) if any(is_chinese) else None,
-        np.array([_hash(salt, sign or _SIGNED, stem) for stem, _, sign in words], np.uint32),
-        np.array([bool(sign) for _, _, sign in words], bool),
-        np.array(_triples(stems, salt), np.uint32),
-        np.array(_codes(text, salt), np.uint32),
-        hashes[0] if _is_rare_name(stems, shares) else None,
+        words=np.array(hashes[: len(words)], np.uint32),
+        pairs=np.array(hashes[len(words) :], np.uint32),
+        shares=np.array(shares, np.float32),
+        scales=np.where(repeats, 0, np.array(scales, np.float32)),
+        starts=tuple(dict.fromkeys(starts)),
+        enough=2 * ENOUGH if any(is_chinese) else ENOUGH,
+        is_foreign=~np.array(is_chinese, bool) if any(is_chinese) else None,
+        signed=np.array([_hash(salt, sign or _SIGNED, stem) for stem, _, sign in words], np.uint32),
+        has_sign=np.array([bool(sign) for _, _, sign in words], bool),
+        triples=np.array(_triples(stems, salt), np.uint32),
+        codes=np.array(_codes(text, salt), np.uint32),
+        name=hashes[0] if _is_rare_name(stems, shares) else None,
     )
 
 
