@@ -30,7 +30,7 @@ _BY_NAME = (
         ModelPrompts("task: search result | query: ", "title: none | text: "),
     ),
 )
-"""ModelPrompts of models that were trained with them but do not name them in their settings (from their model
+"""Prompts of models that were trained with them but do not name them in their settings (from their model
 cards).
 """
 
