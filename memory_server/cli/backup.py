@@ -1,6 +1,7 @@
 """`memory-server backup`: a checked copy of the database."""
 
 import os
+import re
 from collections.abc import Iterable
 from math import inf
 from pathlib import Path
@@ -106,14 +107,12 @@ def _beyond(backups: Iterable[Path], keep: int) -> list[Path]:
 
 def _backups(database: Where, folder: Path) -> set[Path]:
     """The backups of a database in a folder: files whose names this command gives, and which are ours."""
-    digit, source = "[0-9]", backups.file_like(database)
-    pattern = f"{digit * 8}-{digit * 6}"
+    like = backups.file_like(database)
+    name = re.compile(rf"{re.escape(like.stem)}-[0-9]{{8}}-[0-9]{{6}}{re.escape(like.suffix)}")
     return {
         path
         for path in (folder.iterdir() if folder.is_dir() else ())
-        if path.match(f"*-{pattern}{source.suffix}")
-        and path.name.startswith(f"{source.stem}-")
-        and len(path.name) == len(backups.named(source, clock()))
+        if name.fullmatch(path.name)
         and path.is_file()
         and not path.is_symlink()
         and is_ours(path)

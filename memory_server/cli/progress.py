@@ -23,7 +23,7 @@ Report = Callable[[int, int | None], None]
 def bar(what: str, unit: int | None = None) -> Iterator[Report]:
     """Call it with how much is done of how much; `unit` is how many bytes one is, where it is bytes."""
     if not sys.stderr.isatty():
-        yield _unseen
+        yield lambda _done, _total: None
         return
     began, line = time.monotonic(), _Line()
 
@@ -74,7 +74,3 @@ def _far(done: int, total: int | None, passed: float, unit: int | None) -> str:
         return f"{done / size:.0f}{whole}{name}  {speed}"
     remaining = filled("{number} s left", number=f"{(total - done) / rate:,.0f}")
     return f"{done / size:.0f}{whole}{name}  {speed}  {remaining}"
-
-
-def _unseen(_done: int, _total: int | None = None) -> None:
-    """Nobody looks."""

@@ -56,7 +56,7 @@ def serve(settings: Settings, front: Front | None = None) -> None:
     try:
         anyio.run(_serve, settings, sessions, front)
     except OSError:
-        sys.unraisablehook = _say_nothing  # an event loop that is half made complains when it is taken down
+        sys.unraisablehook = lambda _: None  # an event loop that is half made complains when it is taken down
         raise
 
 
@@ -84,10 +84,6 @@ def _leave(sessions: Sessions) -> None:
     sessions.close(CLOSING)
     sys.stderr.flush()
     os._exit(0)
-
-
-def _say_nothing(_: object) -> None:
-    pass
 
 
 def _end_soon() -> None:

@@ -71,13 +71,7 @@ def _number(value: Any, schema: Mapping[str, Any]) -> Any:
 
 
 def _object(value: Any) -> Any:
-    """Return an object of what came in another shape: pairs of key and value, or one value."""
-    if (
-        isinstance(value, list)
-        and value
-        and all(isinstance(pair, dict) and set(pair) == {"key", "value"} for pair in value)
-    ):
-        return {str(pair["key"]): pair["value"] for pair in value}
+    """Return an object of what is none."""
     return None if isinstance(value, dict) else {"value": value}
 
 

@@ -81,9 +81,6 @@ def _carried(
         if near in CARRIED and near not in call.arguments:
             inside = {near: value}
         inside = {key: _read(key, item, properties[key], reads) for key, item in inside.items()}
-        if isinstance(inside.get("key"), list):
-            inside["key"] = inside["key"][0]
-            lacking.partial.append(name)
         if not inside and isinstance(value, str) and "refs" in properties and fold(name) in LETTERS:
             inside = {"refs": [f"{LETTERS[fold(name)]}{value}"]}
         is_detail = isinstance(value, str) and not fold(name).startswith(("ttl", "expir", "valid"))

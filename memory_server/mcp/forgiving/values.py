@@ -273,14 +273,11 @@ def _split(name: str, value: str, items: Mapping[str, Any], notes: list[str]) ->
 def _choice(name: str, value: Any, values: Sequence[str], notes: list[str]) -> Any:
     if not isinstance(value, str) or value in values:
         return value
-    for form in (fold, _singular):
-        same = [choice for choice in values if form(choice) == form(value)]
-        if len(same) == 1:
-            return same[0]
     choice = choice_of(name, value, values)
     if choice is None:
         return value
-    notes.append(f"{name}: `{value.strip()}` was read as `{choice}`.")
+    if _singular(choice) != _singular(value):
+        notes.append(f"{name}: `{value.strip()}` was read as `{choice}`.")
     return choice
 
 

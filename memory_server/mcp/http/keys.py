@@ -42,10 +42,6 @@ class TokenKeeper(Protocol):
     def are_needed(self) -> bool: ...
 
 
-def _no_tenant(_: str) -> None:
-    return None
-
-
 class Keys:
     """Finds the person of a token."""
 
@@ -54,7 +50,7 @@ class Keys:
         tokens: TokenKeeper,
         oauth: "OAuth | None" = None,
         now: Callable[[], float] = time.monotonic,
-        tenant_of: Callable[[str], str | None] = _no_tenant,
+        tenant_of: Callable[[str], str | None] = lambda _: None,
     ) -> None:
         """`tenant_of` names the tenant of a token, where the server has several."""
         self._tokens = tokens
