@@ -101,11 +101,9 @@ def wanted(server_flags: Mapping[str, object], environment: Mapping[str, str]) -
     name = f"{short(place.name_of(database))}-{program()}-{short(identity)}"
     variables = {name: value for name, value in environment.items() if not _is_setting(name)}
     variables |= {flags.PREFIX + name.upper(): value for name, value in settings.items()}
-    checksums = zlib.crc32(identity.encode()), zlib.adler32(identity.encode())
+    checksums = f"{short(identity)}{zlib.adler32(identity.encode()):08x}"
     is_plain = not settings.keys() - PLAIN and _is_right(settings)
-    return WantedEngine(
-        database, variables, "".join(f"{checksum:08x}" for checksum in checksums), name, is_plain
-    )
+    return WantedEngine(database, variables, checksums, name, is_plain)
 
 
 def _is_right(settings: Mapping[str, str]) -> bool:

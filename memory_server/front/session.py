@@ -24,7 +24,6 @@ from memory_server.mcp.first_answers import (
 
 RESOURCES = "resources/list"
 INITIALIZED = "notifications/initialized"
-CANCELLED = "notifications/cancelled"
 RESOURCES_CHANGED = "notifications/resources/list_changed"
 
 KEPT_BY_ENGINE = ("initialize", "resources/subscribe", "resources/unsubscribe", "logging/setLevel")
@@ -105,13 +104,10 @@ class Session:
             self._opening.append((None, line))
         elif not is_linked:
             self._loose.append(line)
-        if (
-            method == CANCELLED
-            and isinstance(params, dict)
-            and isinstance(params.get("requestId"), int | str)
-        ):
-            self._streams.pop(params["requestId"], None)
-            self._pending.pop(params["requestId"], None)
+        match message:
+            case {"method": "notifications/cancelled", "params": {"requestId": int() | str() as cancelled}}:
+                self._streams.pop(cancelled, None)
+                self._pending.pop(cancelled, None)
         return None, True
 
     def from_engine(self, line: bytes) -> bytes | None:
@@ -267,12 +263,8 @@ def session_of(server_flags: Mapping[str, object], environment: Mapping[str, str
     by_toolset = read(LISTED)
     listed = [tool for members in by_toolset.values() for tool in members]
     left = offered(by_toolset, toolsets, tools, without, flags.is_on("read_only", server_flags, environment))
-    if not left or {*toolsets, *tools, *without} - {
-        CORE,
-        ALL,
-        *by_toolset,
-        *(tool["name"] for tool in listed),
-    }:
+    names = {CORE, ALL, *by_toolset, *(tool["name"] for tool in listed)}
+    if not left or not names.issuperset([*toolsets, *tools, *without]):
         return None
     reading = {tool["name"] for tool in listed if tool["annotations"]["readOnlyHint"]}
     leaves_all = flags.is_on("no_early_answers", server_flags, environment)

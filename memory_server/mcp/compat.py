@@ -1,13 +1,11 @@
 """The private parts of the MCP SDK that this face uses, because no public ones do the same. Checked with mcp 2.3.0."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions
 from mcp.server.mcpserver import MCPServer
-from mcp.server.stdio import stdio_server
 from mcp.shared._stream_protocols import WriteStream as WriteStream
 from mcp.shared.message import SessionMessage
 from mcp_types import CompleteRequestParams, CompleteResult, ListResourcesResult, PaginatedRequestParams
@@ -17,14 +15,6 @@ if TYPE_CHECKING:
 
 VERSION = "2.3.0"
 """The SDK's version in which these parts were checked last; `tests/mcp/test_compat.py` fails with another version."""
-
-
-@asynccontextmanager
-async def streams_of(lines: Any, output: Any) -> AsyncIterator[tuple[Any, WriteStream[SessionMessage]]]:
-    """The SDK's streams over our own lines. Its signature asks for files, but it only iterates over `lines`, and calls
-    `write` and `flush` of `output`."""
-    async with stdio_server(stdin=lines, stdout=output) as (incoming, outgoing):
-        yield incoming, outgoing
 
 
 def answer_completions(

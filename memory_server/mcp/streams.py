@@ -3,13 +3,15 @@
 import asyncio
 import contextlib
 import logging
+from typing import Any, cast
 
 import anyio
+from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
 from memory_server.language.text import without_lone_surrogates
-from memory_server.mcp.compat import WriteStream, run_over, streams_of
+from memory_server.mcp.compat import WriteStream, run_over
 from memory_server.mcp.first_answers import LISTEN
 from memory_server.mcp.messages import NoMessageError, parse, readable
 from memory_server.mcp.server import MemoryServer
@@ -30,7 +32,9 @@ async def serve(server: MemoryServer, reader: asyncio.StreamReader, writer: asyn
     """Serve until the client closes its end."""
     lines = _Lines(reader)
     try:
-        async with streams_of(lines, _Output(writer)) as (incoming, outgoing):
+        # Its signature asks for files, but it only iterates over the lines, and writes and flushes the output.
+        streams = stdio_server(stdin=cast(Any, lines), stdout=cast(Any, _Output(writer)))
+        async with streams as (incoming, outgoing):
             lines.answers = _Answers(outgoing)
             await run_over(server, incoming, lines.answers)
     except* (BrokenPipeError, ConnectionResetError):
