@@ -60,8 +60,10 @@ def _offered(text: str, database: Database) -> str:
 
 
 def _corrected(correction: Correction) -> str:
-    value = escaped(correction.value)
     name = escaped(correction.name)
-    if correction.is_fact:
-        return f"The user corrects the fact {name} ({value}). Call write_memory to change it."
-    return f"The user corrects {name} ({value}). Call memory_update to change it."
+    thing = f"the fact {name}" if correction.is_fact else name
+    value = f" ({escaped(correction.value)})" if correction.value else ""
+    call = "write_memory" if correction.is_fact else "memory_update"
+    if correction.is_sure:
+        return f"The user corrects {thing}{value}. Call {call} to change it."
+    return f"The user may change {thing}{value}. If so, call {call}."

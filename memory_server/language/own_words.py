@@ -13,7 +13,7 @@ _NOT_SAID = lazy(
     ^\s*(?:[>|$]|\#+\s)                                      # a quotation, a table, a command, a title or a comment
     | ^(?:\ {4}|\t)                                          # indented code
     | ^\s*(?:[A-Z][A-Z.\s]{2,20}|[A-Z]\d{1,2})[:：]\s           # a line of a play or an interview
-    | ^(?!(?:\S*[^\W\d_]\S*\s+){9}).*(?:[{};]\s*(?://.*)?$ | => | == | \w\(\)?) | ^\s*[\w.]+\s=\s | ^\s*(?://|/\*|\*/|<[a-z/!])
+    | ^(?!(?:(?:(?!\s)[\W\d_])*[^\W\d_]\S*\s+){9}).*(?:[{};]\s*(?://.*)?$ | => | == | \w\(\)?) | ^\s*[\w.]+\s=\s | ^\s*(?://|/\*|\*/|<[a-z/!])
     | ^\s*(?:def|class|import|from\s\w+\simport|const|let\s\w+\s=|var|func|fn|public|private|return|SELECT|INSERT)\b
     | ^\s*(?:Traceback|File\s"|at\s\S+\(|npm\sERR|\w*(?:Error|Exception|Warning)\b:?)
     | ^\s*\[?\d{4}-\d\d-\d\d[T\s]\d | \b(?:INFO|WARN|WARNING|ERROR|DEBUG|FATAL)\b | ^\s*[\w.-]+(?:\[\d+\])?:\s\[

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 from memory_server.domain import fact_text
 from memory_server.domain.caller import Caller
+from memory_server.domain.changing import changed, may_change
 from memory_server.domain.correcting import corrected, states_a_value, values
 from memory_server.domain.injection import Captured, Injected
 from memory_server.domain.learning import words
 from memory_server.domain.memory import MemoryId
+from memory_server.language.changes import Clause, clauses
 from memory_server.language.corrections import corrections
 from memory_server.language.sentences import split
 from memory_server.services import projects
@@ -24,13 +26,21 @@ FOUND = 10
 """Memories and facts that share most words with the prompt, which are looked at then."""
 
 
+Thing = tuple[str, bool, str]
+"""The name of a memory or a fact, whether it is a fact, and its text."""
+
+
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """The name of a stored thing, and the value in it that a prompt corrects."""
+    """The name of a stored thing, and the value in it that a prompt corrects; '' where it cannot be told.
+
+    `is_sure`: the prompt says that it is otherwise now, and not only something else.
+    """
 
     name: str
     is_fact: bool
     value: str
+    is_sure: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,23 +50,59 @@ class CorrectingService:
     def corrected(self, prompt: str, caller: Caller) -> Correction | None:
         """Return what a prompt corrects of what the session was shown, else of what shares its words; or nothing."""
         statements = [statement for statement in corrections(prompt) if states_a_value(statement)]
+        new_clauses = [clause for clause in clauses(prompt) if may_change(clause)]
         session = caller.session
-        if not statements or session is None:
+        if session is None or not (statements or new_clauses):
             return None
         self.database.settle()
         with self.database.read() as tx:
             caller = projects.known(tx, caller)
             last = tx.hook_captures.last(Captured.SHORT_TERM, session)
             turn = (last.text or "") if last else ""
-            for shown, (memories, facts) in (
-                (True, _shown(tx, session, caller)),
-                (False, _sharing(tx, " ".join(statements), caller)),
-                (False, _sharing(tx, _answering(turn, statements), caller)),
-            ):
-                hits = list(_corrections(tx, statements, turn, memories, facts, shown))
-                if hits:
-                    return _nearest(hits)
+            shown = _shown(tx, session, caller)
+            sharing = _sharing(tx, prompt, caller)
+            things = _things(tx, shown[0] | sharing[0], shown[1] | sharing[1])
+            change = _in_passing(new_clauses, prompt, turn, things)
+            if change and change.is_sure:
+                return change
+            denied = _denied(tx, statements, turn, shown, caller) if statements else None
+            return denied or change
+
+
+def _denied(
+    tx: Tx, statements: Sequence[str], turn: str, shown: tuple[set[int], set[int]], caller: Caller
+) -> Correction | None:
+    """Return what a message that denies something corrects."""
+    for is_shown, (memories, facts) in (
+        (True, shown),
+        (False, _sharing(tx, " ".join(statements), caller)),
+        (False, _sharing(tx, _answering(turn, statements), caller)),
+    ):
+        hits = list(_corrections(statements, turn, _things(tx, memories, facts), is_shown))
+        if hits:
+            return _nearest(hits)
+    return None
+
+
+def _in_passing(
+    new_clauses: Sequence[Clause], prompt: str, turn: str, things: Sequence[Thing]
+) -> Correction | None:
+    """Return what the clauses change that shares most words with them; None where two share as many."""
+    hits = [
+        (change, item)
+        for item in things
+        for change in (changed(clause, prompt, turn, item[2]) for clause in new_clauses)
+        if change
+    ]
+    hits.sort(key=lambda hit: (hit[0].is_sure, hit[0].weight), reverse=True)
+    if not hits:
         return None
+    change, best = hits[0]
+    rivals = [rival for rival, item in hits[1:] if item != best]
+    name, is_fact, _ = best
+    if rivals and (rivals[0].is_sure, rivals[0].weight) == (change.is_sure, change.weight):
+        return None
+    return Correction(name, is_fact, ", ".join(change.values), change.is_sure)
 
 
 def _nearest(hits: Sequence[tuple[Correction, int]]) -> Correction | None:
@@ -94,16 +140,21 @@ def _sharing(tx: Tx, text: str, caller: Caller) -> tuple[set[int], set[int]]:
     return memories, facts
 
 
-def _corrections(
-    tx: Tx, statements: Sequence[str], turn: str, memories: set[int], facts: set[int], shown: bool
-) -> Iterator[tuple[Correction, int]]:
-    """Yield what the statements correct, with the number of words that it shares with the turn before."""
+def _things(tx: Tx, memories: set[int], facts: set[int]) -> list[Thing]:
     texts = [
         (f"m{memory.id}", False, memory.content)
         for memory in tx.memories.select([MemoryId(id) for id in sorted(memories)])
     ]
-    texts += [(fact.key, True, fact_text.of(fact.key, fact.value)) for fact in tx.facts.select(sorted(facts))]
-    for name, is_fact, text in texts:
+    return texts + [
+        (fact.key, True, fact_text.of(fact.key, fact.value)) for fact in tx.facts.select(sorted(facts))
+    ]
+
+
+def _corrections(
+    statements: Sequence[str], turn: str, things: Sequence[Thing], shown: bool
+) -> Iterator[tuple[Correction, int]]:
+    """Yield what the statements correct, with the number of words that it shares with the turn before."""
+    for name, is_fact, text in things:
         old_values = (corrected(statement, text, turn, shown=shown) for statement in statements)
         if value := next(filter(None, old_values), None):
             yield Correction(name, is_fact, value), len(words(text) & words(turn))

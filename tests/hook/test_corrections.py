@@ -41,7 +41,7 @@ def heard(hooks: Hooks, prompt: str) -> str:
     """Return the line about a correction."""
     said = hooks("UserPromptSubmit", prompt=prompt).out
     lines = json.loads(said)["hookSpecificOutput"]["additionalContext"].splitlines() if said else []
-    return "".join(line for line in lines if line.startswith("The user corrects"))
+    return "".join(line for line in lines if line.startswith(("The user corrects", "The user may change")))
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,6 @@ def heard(hooks: Hooks, prompt: str) -> str:
         ("No, the staging database runs on port 5433.", ""),
         ("no, the production cluster is on 5500", ""),
         ("no, try 5500 rows instead", ""),
-        ("The staging database is on 5500.", ""),
     ],
 )
 async def test_a_correction_names_what_it_corrects(stored: Hooks, prompt: str, line: str) -> None:
@@ -156,6 +155,24 @@ async def test_a_value_alone_corrects_what_was_just_answered(
     stored("Stop", session_id="s2", prompt=question, last_assistant_message=answer)
     said = stored("UserPromptSubmit", session_id="s2", prompt=prompt).out
     assert f"The user corrects {line}." in said if line else "The user corrects" not in said
+
+
+@pytest.mark.parametrize(
+    ("prompt", "line"),
+    [
+        (
+            "point the smoke test at staging, its database moved to 5544",
+            "corrects m1 (5433). Call memory_update to",
+        ),
+        ("hm, Mia turned a year older, she is seven now", "corrects m7 (6). Call memory_update to"),
+        ("The staging database is on 5500.", "may change m1 (5433). If so, call memory_update."),
+        ("standup is at 9:30", "may change the fact project.standup (9:15). If so, call write_memory."),
+        ("set the port of the staging database to 5544", ""),
+    ],
+)
+async def test_a_statement_in_passing_names_what_it_changes(stored: Hooks, prompt: str, line: str) -> None:
+    said = heard(stored, prompt)
+    assert said.startswith(f"The user {line}") if line else said == ""
 
 
 async def test_a_pronoun_corrects_the_name_that_the_session_was_shown(stored: Hooks) -> None:
