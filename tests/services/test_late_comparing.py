@@ -86,6 +86,27 @@ def test_what_was_stored_before_the_model_was_there_is_told_later_once(home: Hom
     assert home.told() == []
 
 
+def test_what_is_compared_while_an_answer_is_told_is_told_by_the_next_one(home: Home) -> None:
+    home.store(OLD)
+    home.store(NEW)
+    home.work()
+    home.write("allotment.gate_code", 9034)
+
+    class ComparedMeanwhile(str):
+        """A name of a project; to compare it lets the background work come in between."""
+
+        def __eq__(self, other: object) -> bool:
+            home.work()
+            return str(self) == other
+
+        __hash__ = str.__hash__
+
+    name = ComparedMeanwhile("home")
+    told = home.late.take(Caller("tests", "s1", Project("home", name)))
+    assert list(map(str, told)) == [MAY_REPLACE]
+    assert {notice.new for notice in home.late.take(HOME)} == {"f allotment.gate_code"}
+
+
 def test_a_twin_in_common_words_is_found_while_nothing_of_the_project_has_a_vector(home: Home) -> None:
     home.work()
     with home.database.write() as tx:
