@@ -36,12 +36,9 @@ def opened(path: Path) -> Iterator[apsw.Connection]:
     """
     with temporary.folder() as folder:
         copy = copied(path, folder)
-        try:
-            with closing(pragmas.connected(copy)) as connection:
-                _refuse_damaged(connection, path)
-                yield connection
-        except apsw.Error as error:
-            raise Unavailable(f"{path} cannot be read: {error}") from error
+        with _translated(path), closing(pragmas.connected(copy)) as connection:
+            _refuse_damaged(connection, path)
+            yield connection
 
 
 @contextmanager
@@ -60,12 +57,9 @@ def in_place(path: Path) -> Iterator[Callable[..., list[Any]]]:
             yield partial(_rows_of, connection)
         return
     before = _state(path)
-    try:
-        with closing(pragmas.connected(address, _READS)) as connection:
-            connection.set_busy_timeout(WAIT)
-            yield partial(_rows_of, connection)
-    except apsw.Error as error:
-        raise Unavailable(f"{path} cannot be read: {error}") from error
+    with _translated(path), closing(pragmas.connected(address, _READS)) as connection:
+        connection.set_busy_timeout(WAIT)
+        yield partial(_rows_of, connection)
     if "immutable" in address and _state(path) != before:
         raise Unavailable(f"{path} was written while it was read. Import it again.")
 
@@ -163,18 +157,15 @@ def make_ours(copy: Path, path: Path, migrations: list[Migration]) -> list[str]:
         raise Unavailable(
             f"{path} is no database. Nothing was merged.", Hint(Mend.IMPORT_FILE, {"path": path})
         )
-    try:
-        with closing(pragmas.connected(copy)) as connection:
-            _refuse_damaged(connection, path)
-            our_tables = "SELECT count(*) FROM sqlite_schema WHERE name IN ('memories', 'migrations')"
-            if connection.execute(our_tables).get != 2:
-                raise Unavailable(
-                    f"{path} is a database of another program. Nothing was merged.",
-                    Hint(Mend.IMPORT_FILE, {"path": path}),
-                )
-            return migrate.mend_schema(connection, migrations)
-    except apsw.Error as error:
-        raise Unavailable(f"{path} cannot be read: {error}") from error
+    with _translated(path), closing(pragmas.connected(copy)) as connection:
+        _refuse_damaged(connection, path)
+        our_tables = "SELECT count(*) FROM sqlite_schema WHERE name IN ('memories', 'migrations')"
+        if connection.execute(our_tables).get != 2:
+            raise Unavailable(
+                f"{path} is a database of another program. Nothing was merged.",
+                Hint(Mend.IMPORT_FILE, {"path": path}),
+            )
+        return migrate.mend_schema(connection, migrations)
 
 
 def _is_sqlite(path: Path) -> bool:
@@ -191,10 +182,15 @@ def _state(path: Path) -> list[tuple[int, int] | None]:
     return states
 
 
-def _refuse_damaged(connection: apsw.Connection, path: Path) -> None:
+@contextmanager
+def _translated(path: Path) -> Iterator[None]:
     try:
-        result = connection.execute("PRAGMA quick_check(1)").get
+        yield
     except apsw.Error as error:
         raise Unavailable(f"{path} cannot be read: {error}") from error
+
+
+def _refuse_damaged(connection: apsw.Connection, path: Path) -> None:
+    result = connection.execute("PRAGMA quick_check(1)").get
     if result != "ok":
         raise Unavailable(f"{path} is damaged: {result}")

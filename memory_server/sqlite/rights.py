@@ -274,19 +274,14 @@ def _guards(connection: apsw.Connection, table: str, right: Right) -> Iterator[s
     entering = f"NOT {right.enters}" if right.enters else wrong
     yield f"CREATE TEMP TRIGGER {table}_insert AFTER INSERT ON main.{table} WHEN {entering} {refuse}"
     yield f"CREATE TEMP TRIGGER {table}_update AFTER UPDATE OF {columns} ON main.{table} WHEN {wrong} {refuse}"
-    if right.parents is None:
+    has_parent = " OR ".join(  # a row goes with its parent, whoever sees it
+        f"EXISTS (SELECT 1 FROM main.{parent} WHERE id = OLD.{column})"
+        for column, parent in (right.parents or {}).items()
+    )
+    if has_parent or right.parents is None:
         yield (
-            f"CREATE TEMP TRIGGER {table}_keep BEFORE DELETE ON main.{table} WHEN {hidden}"
-            " BEGIN SELECT RAISE (IGNORE); END"
-        )
-    elif right.parents:  # a row goes with its parent, whoever sees it
-        has_parent = " OR ".join(
-            f"EXISTS (SELECT 1 FROM main.{parent} WHERE id = OLD.{column})"
-            for column, parent in right.parents.items()
-        )
-        yield (
-            f"CREATE TEMP TRIGGER {table}_keep BEFORE DELETE ON main.{table} WHEN {hidden} AND ({has_parent})"
-            " BEGIN SELECT RAISE (IGNORE); END"
+            f"CREATE TEMP TRIGGER {table}_keep BEFORE DELETE ON main.{table}"
+            f" WHEN {hidden} AND ({has_parent or 'true'}) BEGIN SELECT RAISE (IGNORE); END"
         )
 
 
