@@ -73,6 +73,11 @@ class EngineProcess:
         self._server.close()
         await self._let_calls_end()
 
+    @property
+    def _database(self) -> str:
+        """The name by which hooks and commands know the database."""
+        return place.name_of(self._settings.db)
+
     def _is_in(self, zone: str) -> bool:
         """Return True where a command of this zone prints what it would print itself."""
         return self._settings.time_zone is not None or zone == (self._settings.zone or "")
@@ -121,34 +126,29 @@ class EngineProcess:
                 self._server.close()
                 self._door.give_up()  # the front starts another engine, which makes a new file
             case {
-                "command": [*words], "database": database, "session": dict(session), "zone": zone
-            } if database == place.name_of(self._settings.db) and self._is_in(zone):  # fmt: skip
+                "command": [*words], "database": self._database, "session": dict(session), "zone": zone
+            } if self._is_in(zone):  # fmt: skip
                 writer.write(READY)
                 await writer.drain()
-                printed = await self._sessions.command(self._command, words, session, members)
-                writer.write(json.dumps(printed).encode() + b"\n")
-                await writer.drain()
+                await _send(writer, await self._sessions.command(self._command, words, session, members))
             case {"engine": self._identity, "session": dict(session), "folder": str(folder)}:
                 await self._serve(session, Path(folder), reader, writer)
             case {
-                "hook": [*arguments], "heard": True, "database": database, "environment": dict(environment),
+                "hook": [*arguments], "heard": True, "database": self._database, "environment": dict(environment),
                 "input": str(text), "folder": str(folder),
-            } if database == place.name_of(self._settings.db):  # fmt: skip
+            }:  # fmt: skip
                 await self._sessions.hear(arguments, environment, text, Path(folder))
             case {
-                "hook": [*arguments], "database": database, "environment": dict(environment), "input": str(text),
-                "folder": str(folder),
-            } if database == place.name_of(self._settings.db):  # fmt: skip
+                "hook": [*arguments], "database": self._database, "environment": dict(environment),
+                "input": str(text), "folder": str(folder),
+            }:  # fmt: skip
                 answer = await self._sessions.hook(arguments, environment, text, Path(folder))
-                writer.write(json.dumps({"answer": answer}).encode() + b"\n")
-                await writer.drain()
-            case {"stamps": database, "session": str(session), "project": str(key)} if (
-                database == place.name_of(self._settings.db)
-            ):
+                await _send(writer, {"answer": answer})
+            case {"stamps": self._database, "session": str(session), "project": str(key)}:
                 await self._stamp(self._sessions.stamp_of(session, Project(key, "")), reader, writer)
             case {"engine": str(), "status": True}:
-                writer.write(json.dumps(self._status()).encode() + b"\n")
-                await writer.drain()
+                clients = self._number - 1
+                await _send(writer, {"pid": os.getpid(), "version": __version__, "clients": clients})
             case {"engine": str(), "stop": "idle"} if self._number > 1:
                 writer.write(READY)
                 await writer.drain()
@@ -180,18 +180,15 @@ class EngineProcess:
         self._number -= 1
         try:
             while line := await reader.readline():
-                origin = await anyio.to_thread.run_sync(stamp, json.loads(line))
-                writer.write(json.dumps(origin).encode() + b"\n")
-                await writer.drain()
+                await _send(writer, await anyio.to_thread.run_sync(stamp, json.loads(line)))
         finally:
             self._number += 1
 
-    def _status(self) -> dict[str, object]:
-        return {
-            "pid": os.getpid(),
-            "version": __version__,
-            "clients": self._number - 1,
-        }
+
+async def _send(writer: asyncio.StreamWriter, value: object) -> None:
+    """Answer with a line of JSON."""
+    writer.write(json.dumps(value).encode() + b"\n")
+    await writer.drain()
 
 
 def run(door: Door, identity: str, settings: Settings, command: Command) -> int:

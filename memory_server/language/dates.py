@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
 from memory_server.language import month_parts
-from memory_server.language.calendar_words import DAYS, MONTH_NUMBERS, MONTHS
+from memory_server.language.calendar_words import DAYS, MONTHS
 from memory_server.language.durations import count_of
-from memory_server.language.spans import HAN_DAYS, STEPS, UNITS, YEARS, Calendar
+from memory_server.language.spans import HAN_WEEKDAYS, STEPS, UNITS, YEARS, Calendar, month_number
 from memory_server.language.spans import Span as Time
 
 _MONTH = (
@@ -104,12 +104,12 @@ def _month_or_day(calendar: Calendar, match: re.Match[str]) -> Days:
     """A month with or without day and year."""
     year = _year(calendar, match)
     of_year = year or (2000 if match["day"] else calendar.now.year)
-    return _of(calendar.dated(str(of_year), _month_number(match["month"]), match["day"]), year is not None)
+    return _of(calendar.dated(str(of_year), month_number(match["month"]), match["day"]), year is not None)
 
 
 def _part_of_month(calendar: Calendar, match: re.Match[str]) -> Days:
     year = _year(calendar, match)
-    month = _of(calendar.dated(str(year or 2000), _month_number(match["month"]), None))
+    month = _of(calendar.dated(str(year or 2000), month_number(match["month"]), None))
     is_known = year is not None
     return Days(*month_parts.days(match, month.first, month.last, year=is_known), is_known)
 
@@ -125,10 +125,6 @@ def _year(calendar: Calendar, match: re.Match[str]) -> int | None:
         return int(groups["year"])
     step = ({"last year": -1, "this year": 0} | YEARS).get(groups.get("relative") or "")
     return None if step is None else calendar.now.year + step
-
-
-def _month_number(text: str) -> int:
-    return MONTH_NUMBERS.get(text) or int(count_of(text))
 
 
 def _ago(calendar: Calendar, match: re.Match[str]) -> Days:
@@ -160,7 +156,7 @@ def _weekday(calendar: Calendar, match: re.Match[str]) -> Days:
 
 def _weekday_of_week(calendar: Calendar, match: re.Match[str]) -> Days:
     """A day of a week that is named: 上周三 is the Wednesday of last week."""
-    return _of(calendar.weekday_of_week(min(HAN_DAYS.index(match["weekday"]), 6), STEPS[match["which"]]))
+    return _of(calendar.weekday_of_week(HAN_WEEKDAYS[match["weekday"]], STEPS[match["which"]]))
 
 
 def _near_day(calendar: Calendar, match: re.Match[str]) -> Days:
@@ -242,7 +238,7 @@ def spelled(text: str) -> Iterator[str]:
         for match in pattern.finditer(text):
             if not match["day"] or _is_ambiguous(match):
                 continue
-            day = f"{_month_number(match['month']):02}-{int(match['day']):02}"
+            day = f"{month_number(match['month']):02}-{int(match['day']):02}"
             yield f"{match['year']}-{day}" if match["year"] else day
 
 

@@ -14,11 +14,13 @@ from memory_server.language.romance import in_english
 from memory_server.language.spans import (
     DAYS,
     HAN_DAYS,
+    HAN_WEEKDAYS,
     STEPS,
     UNITS,
     Calendar,
     Span,
     days,
+    month_number,
 )
 from memory_server.language.text import fold
 
@@ -58,8 +60,8 @@ Read = Callable[[Calendar, re.Match[str]], Span | None]
 def _dated(calendar: Calendar, match: re.Match[str]) -> Span:
     """Read the groups `month`, and `year`, `relative` and `d` if there are any."""
     groups = match.groupdict()
-    month = MONTH_NUMBERS.get(match["month"]) or int(durations.count_of(match["month"]))
-    return calendar.dated(groups.get("year") or groups.get("relative"), month, groups.get("d"))
+    year = groups.get("year") or groups.get("relative")
+    return calendar.dated(year, month_number(match["month"]), groups.get("d"))
 
 
 def _day_of_month(calendar: Calendar, match: re.Match[str]) -> Span:
@@ -86,7 +88,7 @@ def _part_of_month(calendar: Calendar, match: re.Match[str]) -> Span:
 
 
 def _han_weekday(calendar: Calendar, match: re.Match[str]) -> Span:
-    number = min(HAN_DAYS.index(match["day"]), 6)
+    number = HAN_WEEKDAYS[match["day"]]
     if not match["which"]:
         return calendar.weekday(number, "")
     return calendar.weekday_of_week(number, STEPS[match["which"]])

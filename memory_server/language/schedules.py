@@ -9,7 +9,7 @@ from memory_server.language import clock, durations, moments
 from memory_server.language.calendar_words import WEEKDAYS
 from memory_server.language.clock import Clock
 from memory_server.language.lazy import lazy
-from memory_server.language.spans import HAN_DAYS
+from memory_server.language.spans import HAN_DAYS, HAN_WEEKDAYS
 
 Fits = Callable[[date], bool]
 
@@ -178,13 +178,13 @@ def _count(text: str | None) -> float:
 def _weekdays(text: str) -> tuple[int, ...]:
     """Read a list of weekdays; nothing where there is anything else in it."""
     if re.fullmatch(rf"(?:周|星期)[{HAN_DAYS}]{{2,5}}", text):
-        return tuple(min(HAN_DAYS.index(day), 6) for day in text.lstrip("周星期"))
+        return tuple(HAN_WEEKDAYS[day] for day in text.lstrip("周星期"))
     days = []
     for part in re.split(r", ?(?:and |und )?| and | und |和|、| ?& ?", text):
         match = _WEEKDAY.fullmatch(part.strip())
         if match is None:
             return ()
-        days.append(WEEKDAYS[match["name"]] if match["name"] else min(HAN_DAYS.index(match["han"]), 6))
+        days.append(WEEKDAYS[match["name"]] if match["name"] else HAN_WEEKDAYS[match["han"]])
     return tuple(days)
 
 

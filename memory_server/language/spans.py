@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
 from memory_server.language import durations
-from memory_server.language.calendar_words import MONTHS
+from memory_server.language.calendar_words import MONTH_NUMBERS, MONTHS
 
-HAN_DAYS = "一二三四五六日天"
+HAN_WEEKDAYS = dict(zip("一二三四五六日天", (0, 1, 2, 3, 4, 5, 6, 6), strict=True))
+HAN_DAYS = "".join(HAN_WEEKDAYS)
 
 DAYS = {
     "today": 0, "heute": 0, "今天": 0, "今日": 0, "yesterday": -1, "gestern": -1, "昨天": -1, "昨日": -1,
@@ -38,6 +39,11 @@ class Span:
     end: datetime
     doubt: str = ""
     exact: bool = False
+
+
+def month_number(text: str) -> int:
+    """Read a month by its name or its number."""
+    return MONTH_NUMBERS.get(text) or int(durations.count_of(text))
 
 
 def days(first: date, count: int) -> Span:
