@@ -3,12 +3,11 @@
 import click
 
 from memory_server.cli import options, output
-from memory_server.cli.handles import memory_of
+from memory_server.cli.handles import HandleType, memory_of
 from memory_server.cli.install.clients import CLIENTS
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import verb
 from memory_server.cli.terminal import translated
-from memory_server.domain import handles
 from memory_server.domain.edge import Edge, Relation
 from memory_server.domain.memory import MemoryId
 from memory_server.settings import Settings
@@ -58,7 +57,4 @@ def connect_command(
 
 
 def _memory(text: str) -> MemoryId:
-    handle = handles.read(text)
-    if handle is None:
-        raise click.BadParameter(f"{text!r} is not an id. Write {handles.FORMS}.")
-    return memory_of(handle)
+    return memory_of(HandleType().convert(text, None, None))
