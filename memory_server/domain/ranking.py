@@ -7,7 +7,6 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from math import exp, log
-from types import MappingProxyType
 from typing import TypeVar
 
 from memory_server.domain.edge import Edge, Linked, line_of
@@ -67,9 +66,6 @@ LEAST = 0.05
 """Probability below which a hit is left out, unless it is the best: that keeps 84 to 100 % of the answers."""
 
 Key = TypeVar("Key", bound=Hashable)
-
-_NONE: Mapping[MemoryId, MemoryId] = MappingProxyType({})
-"""No memory is superseded."""
 
 INEXACT = 0.85
 """Share of its score that a memory keeps if it lacks a token of the query letter by letter (`pve 01` for `pve-01`).
@@ -144,7 +140,7 @@ def prior(decayed: float) -> float:
     return 1 - PRIOR_WEIGHT * exp(-decayed / PRIOR_SCALE)
 
 
-def in_order(hits: Iterable[Hit], successors: Mapping[MemoryId, MemoryId] = _NONE) -> list[Hit]:
+def in_order(hits: Iterable[Hit], successors: Mapping[MemoryId, MemoryId]) -> list[Hit]:
     """The hits, best first, the newest first among equals. `successors` maps each superseded memory to its successor.
 
     A superseded memory ranks below its successor, but it is not left out because of that.

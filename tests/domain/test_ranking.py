@@ -128,7 +128,7 @@ def test_a_superseded_memory_without_its_successor_among_the_hits_still_ranks_lo
 
 def test_a_superseded_memory_is_left_out_no_sooner_than_before_it_was_superseded() -> None:
     at_the_limit = hit(1, 0.5, LEAST)
-    assert [each.memory.id for each in likely(in_order([hit(9, 1.0), at_the_limit]))] == [9, 1]
+    assert [each.memory.id for each in likely(in_order([hit(9, 1.0), at_the_limit], {}))] == [9, 1]
     superseded = in_order([hit(9, 1.0), at_the_limit, hit(2, 0.0)], line(1, 2))
     assert [each.memory.id for each in likely(superseded)] == [9, 2, 1]
 
@@ -177,7 +177,7 @@ def test_without_successors_the_order_is_that_of_the_ranks_and_equal_ones_stay(
     ranks: dict[int, float],
 ) -> None:
     hits = [hit(id, rank) for id, rank in ranks.items()]
-    found = in_order(hits)
+    found = in_order(hits, {})
     assert found == sorted(hits, key=lambda each: -each.rank)
     assert all(each.why.edge is None for each in found)
 
