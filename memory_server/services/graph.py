@@ -109,11 +109,8 @@ class GraphService:
             while frontier and not left_out and distance < depth:
                 steps, number = tx.edges.steps(frontier, paths, walk, room - len(paths))
                 paths |= {step.there: (*paths[step.here], step.there) for step in steps}
-                frontier, left_out, distance = (
-                    [step.there for step in steps],
-                    number - len(steps),
-                    distance + 1,
-                )
+                frontier = [step.there for step in steps]
+                left_out, distance = number - len(steps), distance + 1
             reached = _as_of(tx, tx.memories.select(list(paths)), walk.at)
             reached = [memory for memory in reached if memory.id == id or self._shows(memory)]
             edges = tx.edges.between([memory.id for memory in reached], walk)
@@ -214,23 +211,13 @@ def _alike(
     vector = tx.embeddings.vectors_of(meaning.space_id, [memory.id]).get(memory.id)
     if vector is None:
         return {}, {}, [Problem(f"meaning did not answer: memory {memory.id} is not embedded yet")]
-    kind_search = KindSearch(
-        Embedded.MEMORIES,
-        search.load,
-        Filter(),
-        limit + 1,
-        "hybrid",
-        memory.project,
-    )
+    kind_search = KindSearch(Embedded.MEMORIES, search.load, Filter(), limit + 1, "hybrid", memory.project)
     ranked = retrieval.alike(tx, memory.content, kind_search, replace(meaning, vectors=(vector,)))
     scores = {hit.item.thing.id: min(1.0, hit.score) for hit in ranked if hit.id != memory.id}
     scores = dict(list(scores.items())[:limit])
     left = tx.spaces.count_waiting(meaning.space_id, Embedded.MEMORIES)
-    problems = (
-        [Problem(f"{left} memories are not embedded yet" if left > 1 else "1 memory is not embedded yet")]
-        if left
-        else []
-    )
+    waiting = f"{left} memories are not embedded yet" if left > 1 else "1 memory is not embedded yet"
+    problems = [Problem(waiting)] if left else []
     cosines = tx.embeddings.cosines(meaning.space_id, vector, [*scores, *also])
     return scores, {MemoryId(id): cosine for id, cosine in cosines.items()}, problems
 

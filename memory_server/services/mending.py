@@ -107,11 +107,8 @@ class MendingService:
             session.open = [error for error in session.open if error not in ended]
             remedies = [remedy for error in ended if (remedy := error.remedy(line))]
             if ended:
-                remedies += [
-                    remedy
-                    for remedy in session.mended
-                    if any(e.line.program == remedy.program for e in ended)
-                ]
+                programs = {error.line.program for error in ended}
+                remedies += [remedy for remedy in session.mended if remedy.program in programs]
                 session.mended = [remedy for remedy in session.mended if remedy not in remedies]
             else:
                 _add_step(session, line.text)
@@ -157,11 +154,8 @@ class MendingService:
             if old is not None:
                 if old.content != str(remedy):
                     tx.changes.keep_memory(old, caller)
-                    tx.memories.replace(
-                        old,
-                        replace(old, content=str(remedy), metadata=remedy.metadata, origin=origin),
-                        "rewritten",
-                    )
+                    new = replace(old, content=str(remedy), metadata=remedy.metadata, origin=origin)
+                    tx.memories.replace(old, new, "rewritten")
                 return
             draft = MemoryDraft(
                 str(remedy), MemoryType.ERROR, caller.project.name or None, (TAG, MENDED), IMPORTANCE, remedy.metadata,

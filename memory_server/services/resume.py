@@ -172,11 +172,8 @@ class ResumeService:
         """Brief on the caller's project and session, in an answer of at most so many tokens. Reads only."""
         considered = min(max_tokens // PER_ITEM, CONSIDERED)
         self.database.settle()
-        due = (
-            [(prompt, of_prompt(prompt.prompt)) for prompt in self.prompts.due(caller)]
-            if self.prompts
-            else []
-        )
+        due_prompts = self.prompts.due(caller) if self.prompts else ()
+        due = [(prompt, of_prompt(prompt.prompt)) for prompt in due_prompts]
         with self.database.read() as tx:
             note = _unknown(tx, caller)
             named_by_folder, caller = caller, projects.known(tx, caller)

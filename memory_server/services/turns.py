@@ -97,17 +97,13 @@ class TurnService:
                 Embedded.TURNS, load, Filter(project=where.only, transcripts=False), limit, mode, where.first
             )
             hits = retrieval.rank_all(tx, text, (search,), by_meaning)[:limit]
-            named = (
-                tx.word_hits.mentioned_facts(homes(None, here), parsed.terms, MENTIONED)
-                if parsed.terms
-                else []
-            )
+            named: list[Fact] = []
+            if parsed.terms:
+                named = tx.word_hits.mentioned_facts(homes(None, here), parsed.terms, MENTIONED)
             problems = retrieval.without_meaning(tx, [Embedded.TURNS], meaning)
-            scored_turns = [
-                (hit.item.thing, hit.probability) for hit in hits if self.facts.shows(hit.item.thing)
-            ]
+            turns = [(hit.item.thing, hit.probability) for hit in hits if self.facts.shows(hit.item.thing)]
             named = list(filter(self.facts.shows, named))
-            return RecalledTurns(scored_turns, named, (*problems, *tx.skipped), where.note)
+            return RecalledTurns(turns, named, (*problems, *tx.skipped), where.note)
 
         recalled = self.queue.read(retrieval.questions(text), ask)
         answers = recalled.facts or any(score >= LIKELY for _, score in recalled.turns[:1])

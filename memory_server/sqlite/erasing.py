@@ -186,9 +186,8 @@ class Eraser:
         """Hold the lock of a transaction that writes nothing."""
         self.connection.execute(begin)
         try:
-            self.connection.execute(
-                "SELECT count(*) FROM sqlite_schema"
-            ).fetchall()  # BEGIN alone locks nothing
+            # BEGIN alone locks nothing.
+            self.connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
             yield
         finally:
             self.connection.execute("ROLLBACK")

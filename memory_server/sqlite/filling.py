@@ -83,9 +83,7 @@ class Filling:
 
     def put(self, table: Table, after: Key | None, upto: Key | None, rows: Sequence[Row]) -> None:
         if table.name == "fact_history":
-            upto = (
-                None  # what comes later is written again: the last step of a fact is the one that is indexed
-            )
+            upto = None  # later steps are written again: the last one of a fact is indexed
         where, values = between(table, after, upto)
         marks = ", ".join("?" for _ in table.columns)
         with self._translated(), self._writing():

@@ -96,9 +96,8 @@ class Health:
         for column in table.texts:
             texts = f'SELECT {named}, CAST("{column}" AS BLOB) FROM {table.name}'
             rows = self.tx.rows(texts)
-            if not _is_utf8(
-                b"\0".join(text for _, text in rows if text is not None)
-            ):  # all at once, since nearly all files are sound
+            # All at once, since nearly all files are sound.
+            if not _is_utf8(b"\0".join(text for _, text in rows if text is not None)):
                 bad = (id for id, text in rows if text is not None and not _is_utf8(text))
                 yield from (f"row {_shown(id)} of {table.name}: {column} is not UTF-8" for id in bad)
         for column in table.moments:

@@ -220,9 +220,8 @@ def _take_strays(
     for rows in pages.strays():
         length = max(len(row.values) for row in rows)
         fitting = [table for table in every if table.id is not None and all(map(table.takes, rows))]
-        fitting.sort(
-            key=lambda table: len(table.columns) - length
-        )  # a row from before a migration is shorter
+        # A row from before a migration is shorter.
+        fitting.sort(key=lambda table: len(table.columns) - length)
         for table in fitting:
             if table.name not in damaged or table.put(draft, rows[0]):
                 for row in rows[1:] if table.name in damaged else ():

@@ -125,8 +125,7 @@ class Standing:
                 if len(best) > limit:
                     heappop(best)
                 beaten = len(best) == limit and (score, id) < best[0]
-                if not (
-                    beaten and exact and score > _TINY
-                ):  # else all that come after it in its group are beaten too
+                # Else all that come after it in its group are beaten too.
+                if not (beaten and exact and score > _TINY):
                     heappush(waiting, (-_bound(group, standing, day), group))
         return Memories(self.tx).select([MemoryId(id) for _, id in sorted(best, reverse=True)])

@@ -30,11 +30,8 @@ class WholeRows:
         self.tx.connection.execute("SAVEPOINT one_item")
         try:
             return take()
-        except (
-            apsw.ConstraintError,
-            ValueError,
-            OverflowError,
-        ) as error:  # also text that is no UTF-8, and huge numbers
+        # Text that is no UTF-8 is a ValueError, a huge number an OverflowError.
+        except (apsw.ConstraintError, ValueError, OverflowError) as error:
             self.tx.connection.execute("ROLLBACK TO one_item")
             return str(error).removeprefix("ConstraintError: ")
         finally:
