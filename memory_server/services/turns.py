@@ -75,13 +75,7 @@ class TurnService:
             self.queue.wake()
         return id
 
-    def retrieve(
-        self,
-        text: str,
-        limit: int,
-        caller: Caller,
-        project: str | None = None,
-    ) -> RecalledTurns:
+    def retrieve(self, text: str, limit: int, caller: Caller, project: str | None = None) -> RecalledTurns:
         """Return the turns that answer a question best, and the facts that it names. Other projects' turns come later.
 
         `project` is a name, a path, the address of a remote, or '*', with which all projects are equal.

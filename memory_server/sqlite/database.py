@@ -153,11 +153,7 @@ class Database:
         person = self._acting()
         if person is not None and person.reads_only:
             raise Invalid("You may only read here. Nothing was changed.")
-        with (
-            self._translated(),
-            until_the_end(patience),
-            self._writer(person) as connection,
-        ):
+        with self._translated(), until_the_end(patience), self._writer(person) as connection:
             connection.execute("BEGIN IMMEDIATE")
             marks: list[Mark] = []
             try:
