@@ -1,6 +1,6 @@
 """Asks one question of all stores: memories, facts, turns, short-term memories, and the prompts that are due."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -37,6 +37,7 @@ from memory_server.services.shown_hits import Load
 from memory_server.services.timed import Timed
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
+from memory_server.storage.vectors import TextFilter
 
 if TYPE_CHECKING:
     from memory_server.services.long_term import LongTermService
@@ -309,47 +310,34 @@ def _weight(note: str | None, problems: Sequence[Problem]) -> int:
 
 
 def asked_of(
-    text: str,
-    wish: RecallWish,
-    where: Among,
-    here: Caller,
-    mode: str,
-    load: Load,
+    text: str, wish: RecallWish, where: Among, here: Caller, mode: str, load: Load
 ) -> Iterator[KindSearch[Any]]:
     """Yield a search for each kind that is wanted. `here` is the caller as the file knows it. Turns of transcripts are
     left out.
 
     Facts and short-term memories are those of the project that is named, else of the caller's and of the user.
     """
-    everywhere, first_project = wish.project == EVERYWHERE, where.first
-    since, until = wish.since, wish.until
+
+    def of_kind(
+        kind: Embedded, load: Callable[[Tx, Sequence[int]], Any], filter: TextFilter
+    ) -> KindSearch[Any]:
+        return KindSearch(kind, load, filter, WANTED, mode, where.first)
+
+    everywhere, since, until = wish.project == EVERYWHERE, wish.since, wish.until
     filter = Filter(project=where.only, since=since, until=until)
     project_caller = here if where.only is None else replace(here, project=Project(where.only, where.only))
     if Recallable.MEMORY in wish.kinds:
-        yield KindSearch(Embedded.MEMORIES, load, filter, WANTED, mode, first_project)
+        yield of_kind(Embedded.MEMORIES, load, filter)
     if Recallable.TURN in wish.kinds:
-        stored = replace(filter, transcripts=False)
-        yield KindSearch(Embedded.TURNS, turns.load, stored, WANTED, mode, first_project)
+        yield of_kind(Embedded.TURNS, turns.load, replace(filter, transcripts=False))
     if Recallable.FACT in wish.kinds:
         visible = None if everywhere else tuple(homes(None, project_caller))
-        yield KindSearch(
-            Embedded.FACTS, _facts_for(text), FactFilter(visible, since, until), WANTED, mode, first_project
-        )
+        yield of_kind(Embedded.FACTS, _facts_for(text), FactFilter(visible, since, until))
     if Recallable.SHORT_TERM in wish.kinds:
-        places = [project_caller.project.name] if wish.project else [project_caller.project.name, ""]
-        conversations = (
-            None
-            if everywhere
-            else tuple(rights.key(here.person, default_conversation(place)) for place in places)
-        )
-        yield KindSearch(
-            Embedded.SHORT_TERM,
-            _load_said,
-            SaidFilter(conversations, since, until),
-            WANTED,
-            mode,
-            first_project,
-        )
+        places = [project_caller.project.name, *([] if wish.project else [""])]
+        conversations = tuple(rights.key(here.person, default_conversation(place)) for place in places)
+        said = SaidFilter(None if everywhere else conversations, since, until)
+        yield of_kind(Embedded.SHORT_TERM, _load_said, said)
 
 
 def _facts_for(text: str) -> Any:
