@@ -18,6 +18,9 @@ FEW = 3
 """Words of each text that are shown where the two are not one sentence with other words in some places."""
 
 
+_NAME_WITH_NUMBER = re.compile(r"[A-Za-z_]+[-_.]?\d[\w.-]*", re.ASCII)
+_DIGITS = re.compile(r"(?<=[^\d])0*(\d+)")
+
 _CLAUSE = re.compile(r"[，、；]|[,;]\s+|(?<=。)|(?<=[.!?])\s+|\s(?:and|but|und)\s")
 
 
@@ -76,10 +79,16 @@ def _worded_otherwise(old: Text, new: Text) -> Iterator[str]:
     old_wording, new_wording = old.wording, new.wording
     if old_wording.numbers != new_wording.numbers:
         yield _told(
-            ", ".join(sorted(old_wording.numbers - new_wording.numbers)),
-            ", ".join(sorted(new_wording.numbers - old_wording.numbers)),
+            _numbers_alone(old, old_wording.numbers - new_wording.numbers),
+            _numbers_alone(new, new_wording.numbers - old_wording.numbers),
         )
     yield _told(_written(old, _own(old_wording, new_wording)), _written(new, _own(new_wording, old_wording)))
+
+
+def _numbers_alone(text: Text, numbers: Iterable[str]) -> str:
+    """Return the numbers that are no piece of a name, as 100 is of A100: names are told as words."""
+    pieces = {piece for name in _NAME_WITH_NUMBER.findall(text.plain) for piece in _DIGITS.findall(name)}
+    return ", ".join(sorted(number for number in numbers if number not in pieces))
 
 
 def _own(wording: TextWording, compared: TextWording) -> list[tuple[str, ...]]:

@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from memory_server.domain.changing import changed
 from memory_server.domain.embedding import Vector
 from memory_server.domain.wording import TextWording, is_key, kept, names_another
+from memory_server.language.changes import clauses
 from memory_server.language.function_words import negates
 
 LIKELY = 0.5
@@ -183,7 +185,8 @@ def probability(pair: TextPair) -> float:
 
     A text about node 3 is never an update of a text about node 5, nor one about Mira's cello of one about Leo's flute.
     """
-    if names_another(pair.old, pair.new) or _begins_otherwise(pair):
+    ends = _ends_a_value(pair)
+    if not ends and (names_another(pair.old, pair.new) or _begins_otherwise(pair)):
         return 0.0
     coefficients, features = _fit()[pair.model], inputs(pair)
     weights = coefficients["inputs"]
@@ -191,7 +194,8 @@ def probability(pair: TextPair) -> float:
     if pair.model != "words" and pair.vectors is not None:
         old, new = pair.vectors
         total += float(np.dot(_weights(pair.model, "old"), old) + np.dot(_weights(pair.model, "new"), new))
-    likely = LIKELY if features["contradicted"] >= CONTRADICTED or _names_both_values(pair) else 0.0
+    contradicts = features["contradicted"] >= CONTRADICTED or _names_both_values(pair)
+    likely = LIKELY if ends or contradicts else 0.0
     return max(1 / (1 + exp(-total)), likely)
 
 
@@ -200,6 +204,16 @@ def _names_both_values(pair: TextPair) -> bool:
     14."""
     old, new = pair.old.numbers, pair.new.numbers
     return pair.across and bool(old) and old < new and pair.new.cues.change > pair.old.cues.change
+
+
+def _ends_a_value(pair: TextPair) -> bool:
+    """True if the new text says that a thing of the old one, which denies nothing, is no more: "gpu-07 is gone"."""
+    new, old = pair.new.plain, pair.old.plain
+    if pair.old.cues.change or pair.old.cues.negation:
+        return False
+    changes = (changed(clause, new, "", old) for clause in clauses(new))
+    ended = [value for change in changes if change and change.is_sure for value in change.values]
+    return any(value in new.casefold() and not value.isdigit() for value in ended)
 
 
 def _begins_otherwise(pair: TextPair) -> bool:

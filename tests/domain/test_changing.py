@@ -2,7 +2,10 @@
 
 import pytest
 
+from memory_server.domain import differences, updates
 from memory_server.domain.changing import changed
+from memory_server.domain.consolidation import Text
+from memory_server.domain.updates import LIKELY, TextPair
 from memory_server.language.changes import clauses
 
 
@@ -63,3 +66,25 @@ def told(written: str, prompt: str) -> str:
 )
 def test_a_clause_names_the_value_that_it_changes(written: str, prompt: str, says: str) -> None:
     assert told(written, prompt) == says
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_update", "differs"),
+    [
+        (
+            "Training runs on the A100 box gpu-07, the conda env is vlm2",
+            "gpu-07 is gone, the group took it, we use gpu-11",
+            True,
+            "conda, env, vlm2 → gone, took, gpu-11",
+        ),
+        ("Mobile push goes through Firebase", "The web app uses Sentry now", False, ""),
+    ],
+)
+def test_a_new_text_that_ends_a_thing_of_the_old_one_updates_it_and_differs_in_words(
+    old: str, new: str, is_update: bool, differs: str
+) -> None:
+    texts = Text(old, list), Text(new, list)
+    aligned = updates.aligned(texts[0].wording, texts[1].wording)
+    pair = TextPair(texts[0].wording, texts[1].wording, None, 0.0, aligned)
+    assert (updates.probability(pair) >= LIKELY) is is_update
+    assert not differs or differences.told(*texts, aligned) == differs
