@@ -1,4 +1,4 @@
-"""Tells whether a statement is about the person, in their words or in those of an assistant."""
+"""Tells whether a statement is about the person, in their words or in those of an assistant, or says their wish."""
 
 from memory_server.language.lazy import closed_list
 
@@ -15,6 +15,14 @@ _OF_THE_USER = closed_list(r"""
 """)
 """What begins a statement of an assistant about the person, and not about the users of a program."""
 
+_WISH = closed_list(r"""
+    \b(?:prefer|hate|dislike|love|rather|always|never|please|pls|from\snow\son|in\s(?:the\s)?future|going\sforward|don['’]t\s(?:use|add|write)|do\snot|stop|no\smore
+        |want|i\slike)\b
+    |喜欢|偏好|习惯|倾向|讨厌|以后|今后|从现在|始终|总是|一律|统一|不要|别再|一定
+    |\b(?:bevorzuge|mag|hasse|immer|nie|niemals|bitte|ab\s(?:jetzt|sofort)|in\szukunft|nenn)\b
+""")
+"""Words of how people want things to be."""
+
 
 def of_themselves(text: str) -> bool:
     """True if people tell this of themselves."""
@@ -24,3 +32,8 @@ def of_themselves(text: str) -> bool:
 def is_about_person(text: str) -> bool:
     """True if a person or an assistant tells this of the person."""
     return of_themselves(text) or bool(_OF_THE_USER.search(text))
+
+
+def is_wish(text: str) -> bool:
+    """True if a text says how a person wants things to be."""
+    return _WISH.search(text) is not None

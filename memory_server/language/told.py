@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from memory_server.language import lasting, sentences
+from memory_server.language.goes_on import goes_on
 from memory_server.language.lasting import Statement
 from memory_server.language.lazy import closed_list
 from memory_server.language.own_words import own_words
-from memory_server.language.personal import of_themselves
+from memory_server.language.personal import is_wish, of_themselves
 from memory_server.language.renewed import renewed
-from memory_server.language.without_request import without_request
+from memory_server.language.without_request import AT_HAND, without_request
 
 LONGEST = 300
 """Characters of a sentence that can be kept."""
@@ -37,12 +38,15 @@ Judge = Callable[[Sequence[Statement]], Sequence[float]]
 """Gives the probability of each statement that it tells something lasting."""
 
 _OPENING = closed_list(r"""
-    ^(?:(?:(?:no,?\s)?wait(?:,?\sno)?|hm+|um+|(?:oh\s)?no|nope|nah|actually|wrong|correction|sorry|my\smistake|i\swas\swrong|not\sany\s?more|hi|hello|hey(?:\sthere)?|good\smorning|fyi|btw|by\sthe\sway|ps|ok|okay|well|oh
+    ^(?:(?:(?:no,?\s)?wait(?:,?\sno)?|hm+|um+|(?:oh\s)?no|nope|nah|actually|wrong|correction|sorry|my\smistake|i\swas\swrong|not\sany\s?more|(?:hi|hello|hey)(?:\sthere)?|good\smorning|just\sso\syou\sknow|fyi|btw|by\sthe\sway|ps|ok|okay|well|oh
         |that'?s\s(?:wrong|not\sright)|not\squite|also|so|and|nein|falsch|stimmt\snicht|übrigens|hallo|ach)
         (?:[,.:!]+\s+|\s+(?:and|so)\s+)|(?:actually|btw|fyi)\s+|(?:nope|no|also|ok|okay)\s+(?=(?:i|i'm|my|we|our|the|she|he)\b))+
     |^(?:不对?|不是|错了|更正|纠正一下|其实|另外|对了|顺便说一下|你好|嗯|哦)[,，:：。]\s*|^其实(?=我)
 """)
 """What opens a sentence and is no part of what it tells."""
+
+_ASIDE = closed_list(r",?\s(?:btw|fyi|by\sthe\sway)(?=[,;.!]|$)")
+"""The same in its middle or at its end."""
 
 _ASKED_TO_KEEP = closed_list(r"""
     ^(?:and\s|so\s|but\s|then\s)?(?:please\s|pls\s|always\s|let['’]?s\s|(?:can|could)\s(?:you|u)\s(?:please\s)?)?
@@ -98,17 +102,18 @@ _ASKS = closed_list(r"""
 """What asks for an answer, a reminder, or that something is forgotten."""
 
 _DOUBTFUL = closed_list(r"""
-    ^(?:suppose|supposing|imagine|pretend|assum\w+|let['’]?s\s(?:say|assume|pretend)|say\smy|what\sif|maybe|perhaps|假设|假如|假装|想象|比如|例如|如果我们|也许|可能)
+    ^(?:(?:let['’]?s\s)?say\s(?:we|i|you|they|there|it|the)|suppose|supposing|imagine|pretend|assum\w+|let['’]?s\s(?:say|assume|pretend)|say\smy|what\sif|maybe|perhaps|假设|假如|假装|想象|比如|例如|如果我们|也许|可能)
     |\b(?<!re\s)(?:not\ssure|no\sidea|i\sforgot|i\s(?:think|guess|wonder|hope|wish)|kidding|jk|lol|lmao|rofl|(?:ha){2,}|apparently)\b|哈哈|[😀-🙏🤣]|[;:]-?\)|/s$
     |^(?!(?:we|i)\s)(?:(?:my|the|our|an?)\s)?\w+\s(?:says?|said|claims?|claimed|thinks|wrote)\b|,\ssays\s
-    |^(?!(?:we|i)\s)(?:\S+\s){1,4}(?:(?:claim|contend|insist|reckon|swear|allege)s|told\s(?:me|us))\b|\baccording\sto\b|^\S{0,3}[文书他她人妈]说|听说|据说|声称|宣称|^[^，。我别不]{1,8}跟我说|我(?:觉得|猜|估计)|不确定
+    |^(?!(?:we|i)\s)(?:\S+\s){1,4}(?:(?:claim|contend|insist|reckon|swear|allege)s|told\s(?:me|us))\b|\baccording\sto\b|^\S{0,3}[文书他她人妈客友事居]说|^(?:客户|房东)说|听说|据说|声称|宣称|^[^，。我别不]{1,8}跟我说|我(?:觉得|猜|估计)|不确定
     |\bin\s(?:the|this|my)\s(?:story|scene|example|exercise|dream|movie|film|picture)\b|故事里|例子里
-    |^(?:we|i|you)\s(?:could|might)\s(?!not)|\bhaven['’]t\sdecided\b
+    |^(?:we|i|you)\s(?:could|might)\s(?!not)|^if\b.*\b(?:would|were\sto|(?:we|i|they|it|he|she|you)['’]d)\b|\bhaven['’]t\sdecided\b
 """)
 """What supposes, guesses, jokes or reports."""
 
 _OF_THE_DAY = closed_list(r"""
-    \b(?:used\sto|previously|back\sthen|until\slast\s\w+)\b|^(?:以前|之前|原来)
+    ^(?:(?:in|on)\s)?(?:my|our)\s(?:other|old|last|previous)\s(?:project|repo\w*|app|site|code)\b|^(?:在)?(?:我|我们)的?(?:另一个|别的|上一?个|之前的)(?:项目|仓库)
+    |\b(?:used\sto|previously|back\sthen|until\slast\s\w+)\b|^(?:以前|之前|原来)
     |(?<!of\s)(?<!from\s)\b(?:today|tonight|tomorrow|yesterday|right\snow|at\sthe\smoment|atm|this\stime|just\sthis\sonce|next\sweek(?:end)?|heute|gerade|morgen|nächste\swoche)\b
     |^(?:until|till|bis)\s(?:then|next|the\send|\w+day|\w+tag)\b|^(?:周|星期|礼拜|月底|下)\S{0,2}(?:之前|前)
     |(?:n['’]t|\bnot)\b.*\byet\b|\bnoch\snicht\b|还没|尚未
@@ -116,19 +121,25 @@ _OF_THE_DAY = closed_list(r"""
     |^(?!.*(?:因为|原因|引起|导致|就好|就不|以后)).*(?:崩溃?了|报错|挂了|卡住|卡死)
     |今天|今晚|明天|昨天|昨晚|刚才|目前|当前|下周|下个?星期|这次|这一次
 """)
-"""What fails for no reason, or is of the day."""
+"""What fails for no reason, is of the day, or of another project."""
 
-_AT_HAND = closed_list(r"""
+_MENDED = closed_list(r"""
+    (?:因为|由于|原因|导致|是.*(?:问题|引起)|发现|原来).*(?:就|才|之后|后|解决|恢复)[^，。]{0,6}(?:[好行稳通]|没|不|正常|解决|恢复|了|没问题)
+    |\b(?:because|since|cause[ds]?|due\sto|reason|came\sfrom)\b.*\b(?:fix(?:ed|es)|solve[ds]|cure[ds]|did\sthe\strick|made\sit)\b
+""")
+"""What was wrong, why, and what mended it: it lasts, also where it was yesterday."""
+
+_AT_HAND = closed_list(rf"""
     ^(?!.*\b(?:always|never|every|whenever|any|all)\b)(?:(?:please|pls|also|then|now)\s)*
-        (?:bump|convert|count|estimate|extract|reproject|reword|shorten|strip|turn|send|draft|find|scale|sum|remove|skip|leave|stay|fix|run|check|rename|move|delete|scrap|swap|open|close|look|compare
-            |calculate|plan|rewrite|redo|undo|reply|email|order|cut|transpose|convert|summari[sz]e|translate|pick|start|finish)\s
+        (?:{AT_HAND}|count|skip|leave|stay)\s
+    |^(?:(?:i|we)\s)?(?:need|want)\s(?:an?|some)\s(?:\w+\s)?(?:reply|answer|e?-?mail|letter|text|message|note|draft|list|plan|summary|script|table|report)\b
     |^i\s(?:don['’]?t\s)?mean[t]?\b|^我(?:说|问)的是|^不是问|^(?:not|nicht)\s
     |\bfor\s(?:this|the)\s(?:exercise|one|job|test|demo|invoice|table|version|draft|ticket)\b|^(?:先|本地先)
     |，我先|^(?:帮我|你来)(?!记)|^给我[一二三四五六七八九十两几]|^(?:写|排|出|画|做|列)[一二三四五六七八九十两几个]
     |^you(?:\s(?:will|prefer|have|are|work|must(?!\s(?:always|never|not)\b)|bring|never|live)|['’](?:re|ve|ll))\b|^(?:npc|oc\S*)\b|\bmy\s(?:hero|heroine|character)\b|\bmeine?\sheld(?:in)?\b|^这场戏
     |^(?:oh\s)?(?:great|brilliant|wonderful|fantastic|yeah\sno|yeah\ssure|sure\sand|klar\schef)\b|^对对对|^我(?:可是|宣布)|呵呵|^哈
-    |^(?!(?:\S+\s){0,6}?(?:we|i|i['’]ve|decision|correction|note|rule|remember|btw|ps|fyi|so|others|wir|ich)\b)(?:\S+\s){0,5}\S*[:]\s.*\b(?:i|we|my|our|ich|wir|meine?)\b
-    |^(?!更正|定了|记|就这么|其实)[^我:：]{1,12}[:：].*(?:我|俺|老夫)|[ぁ-んァ-ン]|[★☆【】]
+    |^(?!(?:\S+\s){{0,6}}?(?:we|i|i['’]ve|decision|correction|note|rule|remember|btw|ps|fyi|so|others|wir|ich)\b)(?:\S+\s){{0,5}}\S*[:]\s.*\b(?:i|we|my|our|ich|wir|meine?)\b
+    |^(?!更正|定了|记|就这么|其实)[^我:：]{{1,12}}[:：].*(?:我|俺|老夫)|[ぁ-んァ-ン]|[★☆【】]
 """)
 """What is done or said of the thing at hand, in a role, or by somebody else."""
 
@@ -145,13 +156,6 @@ CORRECTS = closed_list(r"""
     |^(?:不对?|不是|错了|更正|其实)\s?[,，。:：]
 """)
 
-_WISH = closed_list(r"""
-    \b(?:prefer|hate|dislike|love|rather|always|never|please|pls|from\snow\son|in\s(?:the\s)?future|going\sforward|don['’]t\s(?:use|add|write)|do\snot|stop|no\smore
-        |want|i\slike)\b
-    |喜欢|偏好|习惯|倾向|讨厌|以后|今后|从现在|始终|总是|一律|统一|不要|别再|一定
-    |\b(?:bevorzuge|mag|hasse|immer|nie|niemals|bitte|ab\s(?:jetzt|sofort)|in\szukunft|nenn)\b
-""")
-
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -165,13 +169,6 @@ class Told:
     wish: bool
     personal: bool
 
-
-_MENDS = closed_list(r"""
-    ^(?:please\s)?(?:remember|note|record|keep)\s(?:that|it|this)(?:(?:\s\w+){0,2}|\sfor\s(?:\w+\s?){2,4})[.!]?$|^(?:请|帮我)?(?:记下来|记一下|记住)了?[。.!！]?$
-    |^(?:bitte\s)?merk\sdir\sdas(?:\sbitte)?[.!]?$|^(?:fix|lösung|solution)\s?:|\b(?:fix(?:ed|es)|solve[ds]|cure[ds]|did\sthe\strick|help(?:ed|s)|brought\sit|made\sit\swork|repaired)\b|就(?:好|行|正常|解决)了
-    |^(?:like\s\w+ly|not\seven|never\sha(?:s|ve)|ever[.!]?$|(?:it|that|they)['’]?d\s|that['’]?s\s(?:why|because)|because|weil|因为)\b
-""")
-"""A sentence that mends what the one before it names, says why, goes on with it, or asks to keep it."""
 
 _POINTS_BACK = closed_list(r"""
     ^(?:(?:it|they|he|she)\b|(?:this|that|these|those)(?:['’]s|\s(?:is|are|was|has|have|one))\b)|\bthere[.!]?$
@@ -209,9 +206,13 @@ def _says_of_whom(statement: Statement) -> bool:
 
 
 def spoken(text: str) -> list[Statement]:
-    """The statements of a message that are judged: with their opening words, which tell a correction."""
+    """The statements of a message that are judged: with opening words only where these tell a correction."""
     parts = _joined(list(renewed(own_words(text))))
-    texts = [statement for sentence in parts for statement in statements_of(sentence)]
+    texts = [
+        statement if CORRECTS.search(statement) else opened(statement)
+        for sentence in parts
+        for statement in statements_of(sentence)
+    ]
     message = sentences.line(text) if texts else ""
     return [Statement(statement, *_around(statement, message)) for statement in texts]
 
@@ -226,8 +227,8 @@ def _joined(own_sentences: Sequence[str]) -> list[str]:
     """The sentences, each with the one that follows where that belongs to it."""
     joined: list[str] = []
     for sentence in own_sentences:
-        is_part = _MENDS.search(sentence) or _points_back(sentence)
-        if joined and is_part and len(joined[-1]) + len(sentence) < LONGEST:
+        is_part = joined and (goes_on(sentence, joined[-1]) or _points_back(sentence))
+        if is_part and len(joined[-1]) + len(sentence) < LONGEST:
             joined[-1] += sentence if joined[-1].endswith(("。", "！")) else f" {sentence}"
         else:
             joined.append(sentence)
@@ -255,7 +256,7 @@ def statements_of(sentence: str, lasts: bool = True) -> Iterator[str]:
 def is_refused(statement: str, lasts: bool = True) -> bool:
     """True if a statement asks, guesses, orders something after a denial, or is of the day though it should last."""
     text = opened(statement)
-    if lasts and _OF_THE_DAY.search(text):
+    if lasts and _OF_THE_DAY.search(text) and not _MENDED.search(text):
         return True
     is_order = bool(_DENIES.search(statement) and _ORDERS.search(text))
     return is_order or any(pattern.search(text) for pattern in (_ASKS, _DOUBTFUL, _AT_HAND))
@@ -267,8 +268,9 @@ def opened(statement: str) -> str:
 
 
 def content(statement: str) -> str:
-    """The statement without its opening words and what asks to keep it."""
-    return _ASKED_AFTERWARDS.sub("", _ASKED_TO_KEEP.sub("", opened(statement), count=1)).strip()
+    """The statement without words that only open it and what asks to keep it."""
+    plain = _ASIDE.sub("", opened(statement))
+    return _ASKED_AFTERWARDS.sub("", _ASKED_TO_KEEP.sub("", plain, count=1)).strip()
 
 
 def _is_asked(statement: str) -> bool:
@@ -287,8 +289,7 @@ def _holds(statement: str, *patterns: re.Pattern[str]) -> bool:
 
 def _told(statement: str, sure: bool) -> Told:
     text = content(statement)
-    if text != opened(statement) and text.endswith(
-        ("?", "？")
-    ):  # "can you remember that …?" tells what follows
+    if text != opened(statement) and text.endswith(("?", "？")):
+        # "can you remember that …?" tells what follows
         text = f"{text[:-1]}{'。' if text.endswith('？') else '.'}"
-    return Told(text, sure, bool(_WISH.search(text)), of_themselves(text))
+    return Told(text, sure, is_wish(text), of_themselves(text))
