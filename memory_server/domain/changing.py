@@ -206,7 +206,8 @@ def _says_it_otherwise(
         return False
     terms = [term for term in read(before[: verbs[-1]] if verbs else before).terms if not term.isdigit()]
     shared = sum(map(text.has, terms))
-    return bool(terms) and shared >= (KNOWN if has_han(spoken.plain) else 1) * len(terms)
+    is_chinese = has_han(spoken.plain)
+    return bool(terms) and text.has(terms[0]) and shared >= (KNOWN if is_chinese else 1) * len(terms)
 
 
 def _is_same_measure(new: StatedValue, old: StatedValue, spoken: ReadText) -> bool:

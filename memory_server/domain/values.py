@@ -31,6 +31,7 @@ _VALUE = lazy(
 _UNIT = lazy(r"\s?([%‰°]|[A-Za-z]+|[\u4e00-\u9fff])")
 _LABEL = lazy(r"([A-Za-z]+|[\u4e00-\u9fff]{2})\s?$")
 _NO_UNITS = frozenset("了的是到在吧就和与也才还都起去")
+_NOUN = lazy(r"(?:ings?|tions?|ments?|ers)$")
 _BEFORE_A_TIME = frozenset("|to|at|until|till|from|by|before|after".split("|"))
 _NAMES = frozenset({"name", "code"})
 
@@ -116,6 +117,8 @@ def _is_rare(name: str) -> bool:
     """True if the first word of a text is a name, and not only written in a capital."""
     if " " in name:
         return True
+    if _NOUN.search(name):
+        return False
     return (
         name not in query.ENGLISH_STOP_WORDS
         and background.share(query.uncontracted(name)) <= background.UNSEEN

@@ -65,6 +65,11 @@ _PERMITS = closed_list(
     r"\b(?:is|are|['’]s)\s(?:now\s)?(?:fine|ok|okay|allowed|good|permitted)\b|\b(?:may|can)\b|可以|没事|允许|不要紧|也行"
 )
 
+_ONCE = closed_list(
+    r"\b(?:tomorrow|tonight|this\stime|(?<!as\sof\s)today|for\snow|just\s(?:this\s)?once)\b|明天|后天|今天|今晚|这次|临时|暂时"
+)
+"""What says that it holds once: what is remembered stays."""
+
 _REPORTED = closed_list(
     r"^(?:\w+\s){1,3}?(?:says|said|told\s(?:me|us)|wrote|announced|confirmed|wants|decided)\s(?:that\s)?|^[\u4e00-\u9fff]{1,5}?(?:说|让|要求|通知|规定|告诉我)(?:我们?)?"
 )
@@ -105,7 +110,7 @@ def _read(sentences: list[str]) -> Iterator[Clause]:
             text = _OPENS.sub("", text)
             if _SUPPOSES.search(text):
                 break
-            if not text or _ASKS.search(text + mark) or _ORDERS.search(text):
+            if not text or any(part.search(text + mark) for part in (_ASKS, _ORDERS, _ONCE)):
                 continue
             said = _REPORTED.sub("", text)
             ends = bool(_GONE.search(text))

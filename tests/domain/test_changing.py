@@ -62,6 +62,10 @@ def told(written: str, prompt: str) -> str:
         ("店里拿铁卖28元一杯", "美式卖22元一杯，加到菜单", ""),
         ("爸爸今年74岁", "爷爷今年90岁，写首生日诗", ""),
         ("会员打9折", "要不要把会员改成8折？", ""),
+        ("Our sprint planning is on Monday at 10", "sprint planning is at 11 tomorrow", ""),
+        ("组会是每周三下午2点", "这次组会改到周五了", ""),
+        ("Training is on Tuesdays", "training on Tuesday is cancelled, tell the crew", ""),
+        ("实验的 batch size 是 64", "验证集的 batch size 是 32", ""),
     ],
 )
 def test_a_clause_names_the_value_that_it_changes(written: str, prompt: str, says: str) -> None:
