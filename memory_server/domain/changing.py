@@ -23,6 +23,9 @@ RARE = 3.9
 KNOWN = 0.5
 """Share of the words of a Chinese subject, cut at each character, that a text has where it speaks of the same one."""
 
+_FROM_TO = lazy(r"\bfrom\b.*\bto\b|[从由把将].*[到成为至]")
+"""What leads from an old value to a new one."""
+
 _INTO = lazy(r"(?:(?<!\d)\s(?:to|into)\s(?:the\s|an?\s|about\s)?|[到成为至]\s?)$")
 """What stands before a value that something now has."""
 
@@ -128,15 +131,16 @@ def changed(clause: Clause, prompt: str, turn: str, written: str) -> PassingChan
         return PassingChange((name,), True, weight)
     if clause.permits and weight >= RARE and _FORBIDS.search(written):
         return PassingChange((), False, weight)
-    pairs = [
-        (new, old)
-        for new in fresh
-        for old in text.values
-        if values.alike(new, old) and not spoken.states(old.text)
-    ]
+    pairs = [(new, old) for new in fresh for old in text.values if values.alike(new, old)]
+    both = [pair for pair in pairs if spoken.states(pair[1].text)]
+    is_step = bool(both) and _FROM_TO.search(spoken.plain) is not None
+    if both and (is_step or weight >= RARE):
+        return PassingChange(_replaced(both), is_step or clause.changes, weight)
     if pairs:
         return _of_pairs(clause, spoken, text, pairs, weight, prompt, turn)
-    return PassingChange((), False, weight) if clause.renews and weight >= RARE else None
+    if weight >= RARE and (clause.renews or (clause.changes and _shares_several(spoken, text))):
+        return PassingChange((), False, weight)
+    return None
 
 
 def _of_pairs(
@@ -224,6 +228,20 @@ def _follows_into(value: StatedValue, spoken: ReadText) -> bool:
 def _shared(spoken: ReadText, text: ReadText) -> float:
     """Return the nats of the words that two texts share, but for numbers, days and measures."""
     return sum(background.rarity(term) for term in spoken.terms if text.has(term) and not _is_measure(term))
+
+
+def _shares_several(spoken: ReadText, text: ReadText) -> bool:
+    """True if two texts share more than one word, but for numbers, days and measures."""
+    return (
+        len(
+            {
+                _stem(query.uncontracted(term))
+                for term in spoken.terms
+                if text.has(term) and not _is_measure(term)
+            }
+        )
+        > 1
+    )
 
 
 def _is_measure(term: str) -> bool:
