@@ -478,8 +478,9 @@ def test_every_event_has_a_name_that_switches_its_hook_off() -> None:
 
 
 def test_the_doctor_names_a_variable_that_is_no_setting(
-    program: Program, monkeypatch: pytest.MonkeyPatch
+    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     for name in ("TIMEZONE", "EMBEDDER_KEY", "ZZZ"):
         monkeypatch.setenv(f"MEMORY_SERVER_{name}", "x")
     done = program("doctor")

@@ -126,8 +126,11 @@ def _line(hit: HeldAct) -> str:
     reason = reason if len(reason) <= MOST_SAID else f"{reason[: MOST_SAID - 1]}…"
     if hit.failed:
         return f"The rule `{rule.name}` could not be judged ({hit.failed}): {reason}"
-    notes = ", ".join(filter(None, ["" if rule.confirmed_at else "not confirmed by the user", hit.why]))
-    return f"Rule `{rule.name}`{f' ({notes})' if notes else ''}: {reason}"
+    if rule.confirmed_at:
+        return f"Rule `{rule.name}` ({hit.why}): {reason}" if hit.why else f"Rule `{rule.name}`: {reason}"
+    if hit.why:
+        return f"Rule `{rule.name}` (not confirmed by the user, {hit.why}): {reason}"
+    return f"Rule `{rule.name}` (not confirmed by the user): {reason}"
 
 
 def in_words(parts: Sequence[str]) -> str:

@@ -75,7 +75,7 @@ def written(
     metric("engine_restarts_total", "Starts of a JavaScript engine that had ended.", load.engine_restarts)
     metric("process_cpu_seconds_total", "CPU time of the process and its readers.", load.cpu_seconds)
     metric("readers", "Processes that carry out searches.", len(readers.pids))
-    metric("calls_readers_total", "Calls that these have carried out.", readers.answered)
+    metric("calls_by_readers_total", "Calls that these have carried out.", readers.answered)
     if (memory := _resident(os.getpid())) is not None:
         metric("resident_memory_bytes", "Memory of the process.", memory)
         of_readers = sum(_resident(pid) or 0 for pid in readers.pids)
