@@ -18,11 +18,16 @@ _IN_CHINESE = (
     (re.compile(r"^(\S{10}), said(?=[:,])", re.MULTILINE), r"\1 说"),
     (re.compile(r"^(\S{10}(?: 说)?), session (\w+): ", re.MULTILINE), r"\1，会话 \2："),
     (re.compile(r" \(project ([^()]*)\)(?= \[[^]]*\]$)", re.MULTILINE), r"（项目 \1）"),
-    (re.compile(r" · from the user(?=[^][]*\]$)", re.MULTILINE), " · 用户说的"),
-    (re.compile(r" · from (?=[^][]*\]$)", re.MULTILINE), " · 来自 "),
-    (re.compile(r" · (\S+) may replace it(?=[^][]*\]$)", re.MULTILINE), r" · 可能已被 \1 取代"),
-    (re.compile(r" · may replace (?=[^][]*\]$)", re.MULTILINE), " · 可能取代 "),
-    (re.compile(r" · contradicts (?=[^][]*\]$)", re.MULTILINE), " · 反驳 "),
+    *(
+        (re.compile(rf" · {english}(?=[^][]*\]$)", re.MULTILINE), f" · {chinese}")
+        for english, chinese in (
+            ("from the user", "用户说的"),
+            ("from ", "来自 "),
+            (r"(\S+) may replace it", r"可能已被 \1 取代"),
+            ("may replace ", "可能取代 "),
+            ("contradicts ", "反驳 "),
+        )
+    ),
 )
 """What stands around the text in a line of an answer, and its Chinese."""
 

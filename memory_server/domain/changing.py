@@ -1,7 +1,7 @@
 """Decides whether a clause changes a text in passing: it speaks of the same thing, and has another value of a kind.
 
-The bound is a rare word that both have. Where a word marks a change, or the old value is denied, the clause is sure to
-change the text; where it only says the same with another value, it may be of another thing.
+Both must share rare words. Where a word marks a change, or the old value is denied, the clause is sure to change the
+text; where it only says the same with another value, it may speak of another thing.
 """
 
 import re
@@ -80,10 +80,9 @@ class PassingChange:
     weight: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ReadText:
-    """A text with its numbers in digits, its values and its words. It has no slots: it is kept and compared by what it
-    says."""
+    """A text with its numbers in digits, its values and its words."""
 
     plain: str
     folded: str
@@ -227,21 +226,16 @@ def _follows_into(value: StatedValue, spoken: ReadText) -> bool:
 
 def _shared(spoken: ReadText, text: ReadText) -> float:
     """Return the nats of the words that two texts share, but for numbers, days and measures."""
-    return sum(background.rarity(term) for term in spoken.terms if text.has(term) and not _is_measure(term))
+    return sum(map(background.rarity, _shared_terms(spoken, text)))
 
 
 def _shares_several(spoken: ReadText, text: ReadText) -> bool:
     """True if two texts share more than one word, but for numbers, days and measures."""
-    return (
-        len(
-            {
-                _stem(query.uncontracted(term))
-                for term in spoken.terms
-                if text.has(term) and not _is_measure(term)
-            }
-        )
-        > 1
-    )
+    return len({_stem(query.uncontracted(term)) for term in _shared_terms(spoken, text)}) > 1
+
+
+def _shared_terms(spoken: ReadText, text: ReadText) -> list[str]:
+    return [term for term in spoken.terms if text.has(term) and not _is_measure(term)]
 
 
 def _is_measure(term: str) -> bool:

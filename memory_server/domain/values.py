@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from memory_server.language import background, query
+from memory_server.language import background, calendar_words, query
 from memory_server.language.lazy import lazy
 from memory_server.language.text import has_han
 
@@ -14,7 +14,7 @@ DAYS = (
     "mon(?:day)?s?|tue(?:s(?:day)?)?s?|wed(?:nesday)?s?|thu(?:rs?(?:day)?)?s?|fri(?:day)?s?|sat(?:urday)?s?"
     "|sun(?:day)?s?"
 )
-MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+MONTHS = "|".join(calendar_words.MONTHS)
 
 _VALUE = lazy(
     r"(?i:(?P<time>(?<![\d.])\d{1,2}[:.]\d\d(?!\.?\d)(?:\s?[ap]m\b)?|(?<!\d)\d{1,2}\s?(?:[ap]m\b|[点时](?:半|\d{1,2}分?)?)))"
@@ -34,6 +34,7 @@ _NO_UNITS = frozenset("了的是到在吧就和与也才还都起去")
 _NOUN = lazy(r"(?:ings?|tions?|ments?|ers)$")
 _BEFORE_A_TIME = frozenset("|to|at|until|till|from|by|before|after".split("|"))
 _NAMES = frozenset({"name", "code"})
+_OF_TIME = lazy(f"{DAYS}|{MONTHS}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def are_near(new: StatedValue, old: StatedValue, times: float) -> bool:
 
 def is_of_time(word: str) -> bool:
     """True if a word is a day, a month, or has a number."""
-    return word[0].isdigit() or re.fullmatch(f"{DAYS}|{MONTHS}", word) is not None
+    return word[0].isdigit() or _OF_TIME.fullmatch(word) is not None
 
 
 def _value(match: re.Match[str]) -> StatedValue:

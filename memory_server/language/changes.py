@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from memory_server.language.calendar_words import MONTHS
 from memory_server.language.lazy import closed_list, lazy
 from memory_server.language.own_words import own_words
 
@@ -48,7 +49,7 @@ _ORDERS = closed_list(
 
 _MARKS = closed_list(
     r"(?<!^)\bnow\b|\bno\slonger\b|\bany\s?more\b|\binstead\b|\brather\sthan\b|\bthese\sdays\b|\bsince\b|\bas\sof\b|\bfrom\b.*\bon(?:wards)?\b"
-    r"|^(?:from|starting)\b|\b(?:after|from|until|till|by|in)\s(?:the\s)?(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
+    rf"|^(?:from|starting)\b|\b(?:after|from|until|till|by|in)\s(?:the\s)?(?:{'|'.join(MONTHS)})\b"
     r"|\bnew\b|\bthis\s(?:spring|summer|autumn|fall|winter|year|term|month|week|season)\b"
     r"|\bonly\b|\b(?:down|up|over)\s(?:to|from)\b|\b(?:switch|mov|migrat|chang|renam|replac|swapp?|shift|rais|lower|upgrad|extend)(?:ed|s|es)\b"
     r"|不再|不用|不走|而不是|现在|以后|今后|新|从.*起|起(?=\s*\d)|才(?=\S)|刚|[改换搬迁挪转调切延推][到成为去至用了]|[升降涨减提放缩加开]\S?[到成至为]|了$|全[换改]|只要"
@@ -75,7 +76,6 @@ _REPORTED = closed_list(
 )
 """Who says it: no part of what is said."""
 
-
 _RENEWS = closed_list(
     r"\b(?:switched|moved|migrated|replaced|renamed|changed)\b|[换改搬迁切][成到去用为了]|新\S{1,6}[是叫姓]"
 )
@@ -84,7 +84,11 @@ _RENEWS = closed_list(
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A clause that states something. `ends`: it says that something is no more; `permits`: it allows."""
+    """A clause that states something.
+
+    `changes`: a word in it, or in a clause before it in its sentence, marks a change. `ends`: it says that something is
+    no more. `permits`: it allows something. `renews`: it says that something has taken the place of another.
+    """
 
     text: str
     changes: bool

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from memory_server.domain import fact_text
 from memory_server.domain.caller import Caller
@@ -26,8 +27,12 @@ FOUND = 10
 """Memories and facts that share most words with the prompt, which are looked at then."""
 
 
-Thing = tuple[str, bool, str]
-"""The name of a memory or a fact, whether it is a fact, and its text."""
+class _StoredText(NamedTuple):
+    """A memory or a fact: its name and its text."""
+
+    name: str
+    is_fact: bool
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +90,13 @@ def _denied(
 
 
 def _in_passing(
-    new_clauses: Sequence[Clause], prompt: str, turn: str, things: Sequence[Thing]
+    new_clauses: Sequence[Clause], prompt: str, turn: str, things: Sequence[_StoredText]
 ) -> Correction | None:
     """Return what the clauses change that shares most words with them; None where two share as many."""
     hits = [
         (change, item)
         for item in things
-        for change in (changed(clause, prompt, turn, item[2]) for clause in new_clauses)
+        for change in (changed(clause, prompt, turn, item.text) for clause in new_clauses)
         if change
     ]
     hits.sort(key=lambda hit: (hit[0].is_sure, hit[0].weight), reverse=True)
@@ -99,10 +104,9 @@ def _in_passing(
         return None
     change, best = hits[0]
     rivals = [rival for rival, item in hits[1:] if item != best]
-    name, is_fact, _ = best
     if rivals and (rivals[0].is_sure, rivals[0].weight) == (change.is_sure, change.weight):
         return None
-    return Correction(name, is_fact, ", ".join(change.values), change.is_sure)
+    return Correction(best.name, best.is_fact, ", ".join(change.values), change.is_sure)
 
 
 def _nearest(hits: Sequence[tuple[Correction, int]]) -> Correction | None:
@@ -140,18 +144,19 @@ def _sharing(tx: Tx, text: str, caller: Caller) -> tuple[set[int], set[int]]:
     return memories, facts
 
 
-def _things(tx: Tx, memories: set[int], facts: set[int]) -> list[Thing]:
+def _things(tx: Tx, memories: set[int], facts: set[int]) -> list[_StoredText]:
     texts = [
-        (f"m{memory.id}", False, memory.content)
+        _StoredText(f"m{memory.id}", False, memory.content)
         for memory in tx.memories.select([MemoryId(id) for id in sorted(memories)])
     ]
     return texts + [
-        (fact.key, True, fact_text.of(fact.key, fact.value)) for fact in tx.facts.select(sorted(facts))
+        _StoredText(fact.key, True, fact_text.of(fact.key, fact.value))
+        for fact in tx.facts.select(sorted(facts))
     ]
 
 
 def _corrections(
-    statements: Sequence[str], turn: str, things: Sequence[Thing], shown: bool
+    statements: Sequence[str], turn: str, things: Sequence[_StoredText], shown: bool
 ) -> Iterator[tuple[Correction, int]]:
     """Yield what the statements correct, with the number of words that it shares with the turn before."""
     for name, is_fact, text in things:
