@@ -674,10 +674,18 @@ def test_a_worker_that_others_leave_no_time_to_start_is_nobodys_fault(
 ) -> None:
     (tmp_path / "worker.py").write_text("import time; time.sleep(60)")
     monkeypatch.setattr(child, "PROGRAM", tmp_path / "worker.py")
-    turn = engine._turns.take("", None)
+    turn = engine._turns.take("somebody else", None)
     assert turn is not None
-    threading.Timer(0.05, engine._turns.give_back, [turn]).start()
-    assert holds(engine.run(["true"], SITUATION, 0.2)) == ["skipped"]
+
+    def give_back_when_awaited() -> None:
+        until(lambda: engine._turns.are_awaited(turn), "the search waits for the worker")
+        engine._turns.give_back(turn)
+
+    other = threading.Thread(target=give_back_when_awaited)
+    other.start()
+    outcomes = engine.run(["true"], SITUATION, 2)
+    other.join()
+    assert holds(outcomes) == ["skipped"]
     assert holds(engine.run(["true"], SITUATION, 0.2)) == ["unavailable"]
 
 
@@ -695,7 +703,7 @@ def test_a_worker_that_does_not_come_back_within_the_budget_leaves_the_rest_for_
     answer = """(say(b'{"kind": "value", "holds": true, "why": ""}'), os._exit(0))"""
     (tmp_path / "worker.py").write_text(SLOW_TO_RETURN + NOISY.replace("ANSWER", answer))
     monkeypatch.setattr(child, "PROGRAM", tmp_path / "worker.py")
-    assert holds(engine.run(["true"] * 3, SITUATION, 0.5)) == [True, "skipped", "skipped"]
+    assert holds(engine.run(["true"] * 3, SITUATION, 2)) == [True, "skipped", "skipped"]
 
 
 NOISY = """
