@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from memory_server.domain.memory import MemoryId
 from memory_server.domain.replay import SessionOverview, Step, StepKind
 from memory_server.domain.timeline import DaySpan
+from memory_server.language.tokens import estimate
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
 
@@ -40,6 +41,11 @@ class ReplayService:
         """Count the tokens that hooks have told in a span."""
         with self.database.read() as tx:
             return tx.hook_injections.tokens(span.since, span.until)
+
+    def saved(self, span: DaySpan) -> int:
+        """Count the tokens of the memories that sessions used in a span: nobody had to say them again."""
+        with self.database.read() as tx:
+            return sum(map(estimate, tx.memory_uses.repeated(span.since, span.until)))
 
 
 def _told(tx: Tx, session: str) -> Iterator[Step]:

@@ -10,6 +10,7 @@ from memory_server.domain.learning import How
 from memory_server.domain.memory import MemoryDraft, MemoryType
 from memory_server.domain.replay import StepKind
 from memory_server.domain.timeline import DaySpan
+from memory_server.language.tokens import estimate
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.injections import InjectionService
@@ -91,4 +92,5 @@ def test_the_sessions_are_listed_the_latest_first(replay: ReplayService) -> None
     assert len(replay.sessions(EVERYTHING, 1)) == 1
     assert replay.sessions(before, 10) == []
     assert (replay.tokens(EVERYTHING), replay.tokens(before)) == (18, 0)
+    assert (replay.saved(EVERYTHING), replay.saved(before)) == (estimate("The lighthouse is red"), 0)
     assert replay.tokens(DaySpan(date(2099, 1, 1), date(2100, 1, 1))) == 0

@@ -338,7 +338,8 @@ def test_the_timeline_counts_what_happened_today(seen: View) -> None:
 
 def test_any_span_of_days_is_chosen_by_preset_or_by_date_and_stands_in_the_address(seen: View) -> None:
     with seen.page("/timeline?project=ledger") as page:
-        assert "(all projects)" in page.locator(".figure:has-text('tokens told')").inner_text()
+        for figure in ("tokens told", "tokens saved"):
+            assert "(all projects)" in page.locator(f".figure:has-text('{figure}')").inner_text()
         stored = page.locator(".figure b >> nth=0")
         of_today = stored.inner_text()
         assert page.locator(".presets [aria-current]").inner_text() == "30 days"

@@ -45,6 +45,19 @@ class MemoryUses:
         )
         return [(id, shown_at, used_at, how) for id, shown_at, used_at, how in rows]
 
+    def repeated(self, since: str, until: str) -> list[str]:
+        """Return the text of the memory of each use from a moment to another, where what was said repeats it."""
+        rows = self.tx.rows(
+            """
+            SELECT m.content
+            FROM memory_uses AS u
+            JOIN memories AS m ON m.id = u.memory_id
+            WHERE u.how = 'repeated' AND u.used_at >= :since AND u.used_at < :until
+            """,
+            {"since": since, "until": until},
+        )
+        return [content for (content,) in rows]
+
     def count(self, ids: Sequence[int]) -> dict[int, Uses]:
         """Count the uses of those of these memories that were used, or shown and judged."""
         if not ids:

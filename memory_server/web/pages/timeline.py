@@ -43,7 +43,8 @@ def show(desk: Desk, visit: Visit) -> Response:
         labels=_labels(list(counts.days)), by_project=sorted(counts.projects.items(), key=_total, reverse=True),
         changes=[_shown(change, visit.language) for change in log.changes],
         width=WIDTH, height=HEIGHT, questions=questions,
-        tokens=desk.services.replaying.tokens(span), growth=totals[Happened.STORED] - totals[Happened.FORGOTTEN],
+        tokens=desk.services.replaying.tokens(span), saved=desk.services.replaying.saved(span),
+        growth=totals[Happened.STORED] - totals[Happened.FORGOTTEN],
         Kind=Kind, Happened=Happened, **spans.shown(visit, span),
     )  # fmt: skip
 
