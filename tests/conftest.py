@@ -479,7 +479,7 @@ def anyio_backend() -> str:
 def user_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """The guard: home, data and cache folders of every test and its processes are temporary ones.
 
-    Answers them as environment variables. Settings of the developer's own shell are taken away.
+    Answers them as environment variables. Settings of the developer's own shell are taken away, and its language.
     """
     home = tmp_path_factory.mktemp("home")
     names = ("HOME", "USERPROFILE", "LOCALAPPDATA", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")
@@ -491,8 +491,9 @@ def user_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str,
     folders["MEMORY_SERVER_ENGINE_IDLE"] = "0.5"
     with pytest.MonkeyPatch.context() as patch:
         for name in list(os.environ):
-            if name.startswith(("MEMORY_SERVER_", "CLAUDE_")):
+            if name.startswith(("MEMORY_SERVER_", "CLAUDE_", "LC_", "LANGUAGE")):
                 patch.delenv(name)
+        patch.setenv("LANG", "C.UTF-8")
         for name, folder in folders.items():
             patch.setenv(name, folder)
         yield folders

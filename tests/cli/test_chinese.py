@@ -19,8 +19,6 @@ CHINESE = "zh_CN.UTF-8"
 
 @pytest.fixture
 def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("LC_ALL", "LC_MESSAGES", "LANGUAGE"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("LANG", CHINESE)
 
 
