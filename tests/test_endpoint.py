@@ -161,7 +161,7 @@ async def test_the_re_ranker_orders_what_is_found_until_it_is_away_and_the_docto
 
 def test_no_key_is_in_the_help(server: Servers, flags: list[str]) -> None:
     done = subprocess.run(
-        [*server.command("--help")],
+        [*server.command("serve", "--help")],
         env={**os.environ, **server.env},
         capture_output=True,
         text=True,

@@ -46,7 +46,7 @@ PAGE = 4096
 )
 @options.dry_run_option
 def backup_command(settings: Settings, dest: str | None, keep: int | None, dry_run: bool) -> None:
-    """Write a checked copy of the database to the file DEST, or into the folder DEST, named by its moment.
+    """Write a checked copy of the database to the file DEST. In a folder DEST the copy is named by its moment.
 
     DEST/ is a folder, and is made. Without DEST it goes into the folder `backups` beside the database. A backup
     replaces an older one of that name and database, and never another file.

@@ -59,5 +59,7 @@ def prepare() -> None:
 )
 @click.argument("shell", type=options.Word(list(MADE)))
 def completion_command(_: Settings, shell: str) -> None:
-    """Print the script with which a shell completes commands, flags, ids, keys, projects and trigger names."""
+    """Print the script by which a shell completes commands. It completes flags, ids, keys, projects and trigger
+    names too.
+    """
     output.say_whole(MADE[shell](program, {}, NAME, "_MEMORY_SERVER_COMPLETE").source())

@@ -53,7 +53,7 @@ print_option = click.option(
 def install_command(
     settings: Settings, client: str, only_print: bool, no_try: bool, allow: str | None
 ) -> None:
-    """Connect a client: enter this program and its hooks in the client's files.
+    """Connect a client: enter this program and its hooks in its files.
 
     Then it starts the server once, as the client will: that makes the database. CLIENT is claude, claude-desktop,
     codex, cursor, vscode, opencode or gemini.
@@ -92,7 +92,7 @@ def install_command(
 @client_argument
 @print_option
 def uninstall_command(settings: Settings, client: str, only_print: bool) -> None:
-    """Disconnect a client: take this program and its hooks out of the client's files. The memory itself stays."""
+    """Disconnect a client: take out of its files what `install` wrote. The memory itself stays."""
     chosen = clients()[client]
     parts = chosen.parts(this_program(_flags(settings)), EVERY)
     if only_print:

@@ -58,7 +58,7 @@ class PlaceType(click.ParamType[Where]):
     help="With --move, afterwards: delete the rows that it left behind in SOURCE. Its new address stays there.",
 )
 def copy_command(settings: Settings, source: Where, target: Where, move: bool, purge: bool) -> None:  # noqa: ARG001 - every command gets them
-    """Copy a whole memory as it is: a file to PostgreSQL, PostgreSQL to a file, or one tenant to another.
+    """Copy a whole memory as it is between a file and PostgreSQL. Or copy one tenant to another.
 
     SOURCE may be in use: the copy is of one moment. TARGET must be a new file or an empty tenant. It
     can be used once both are equal, row by row. An interrupted copy goes on when the command is repeated.

@@ -39,7 +39,7 @@ def connect_command(
     strength: float,
     ends: bool,
 ) -> None:
-    """Connect two memories by an edge: SOURCE solves, causes, supersedes… TARGET.
+    """Connect two memories by an edge. SOURCE solves, causes, supersedes… TARGET.
 
     `memory-server show ID` shows the edges of a memory.
     """

@@ -64,7 +64,7 @@ _SQLITE = (
 def export_command(
     settings: Settings, file: Path | None, form: str, project: str | None, embeddings: bool, force: bool
 ) -> int:
-    """Write everything, or a project, as text: to FILE, or to standard output. It replaces an earlier export."""
+    """Write everything, or a project, as text to FILE or standard output. It replaces an earlier export."""
     if file is None and terminal.is_json():
         raise click.UsageError(
             "--json tells what was written to FILE. Without one the export itself is printed."

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @verb("where", examples=("memory-server where", 'sqlite3 "$(memory-server where)"'))
 def where_command(settings: Settings) -> None:
-    """Print the path of the database file, or the address of the PostgreSQL database."""
+    """Print where the database is: its path, or its PostgreSQL address."""
     if not output.answered(WhereAnswer(str(settings.db))):
         output.say_whole(str(settings.db))
 

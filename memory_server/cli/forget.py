@@ -67,7 +67,7 @@ def forget_command(
     dry_run: bool,
     yes: bool,
 ) -> int:
-    """Delete memories and other things; `memory-server undo` restores them for 30 days.
+    """Delete memories and other things; `undo` restores them for 30 days.
 
     By a range, --from, --tag, --project or --since it deletes all that all of these are true of, lists it first, and
     `undo` restores it as one.

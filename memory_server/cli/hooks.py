@@ -140,7 +140,7 @@ def unlearn(settings: Settings, what: str | None) -> bool:
 @click.argument("whose", metavar="[SESSION]", required=False)
 @click.option("--client", help="The client that runs the hook, by its name for install.")
 def hook_command(settings: Settings, event: str, whose: str | None, client: str | None) -> int:  # noqa: ARG001
-    """Run a client's hook for an EVENT; or show and forget what hooks said and captured.
+    """Run a client's hook for an EVENT. Or show and forget what hooks said and captured.
 
     EVENT is the name of an event, or one of these. log: show what hooks said. captured: show what they captured, in a
     SESSION or in all. forget: erase that. learnt: show what sessions used, and asked without an answer. unlearn: forget

@@ -76,7 +76,8 @@ def import_command(
     is_detached: bool,
     dry_run: bool,
 ) -> int:
-    """Import the memories of other programs, account exports of Claude and ChatGPT, or an export of this program.
+    """Import the memories of other programs, or an export of this one. It reads account exports of Claude and ChatGPT
+    too.
 
     It only reads the source, unless you say --write-back; `-` is standard input. Importing it again adds nothing.
     Without a path it lists what other programs keep in your home folder, and asks what to import.
@@ -222,7 +223,7 @@ def _readable(path: Path) -> Path:
 @click.argument("file", type=click.Path(path_type=Path))
 @options.dry_run_option
 def merge_command(settings: Settings, file: Path, dry_run: bool) -> int:
-    """Add what is new in another database of memory-server, which it only reads."""
+    """Add what is new in another database, which it only reads. That must be one of memory-server."""
     from memory_server.cli import summary
 
     with tried(settings, dry_run) as services, progress.bar(file.name) as report:

@@ -58,7 +58,7 @@ def log_command(
     undoable: bool,
     limit: int,
 ) -> None:
-    """Show what was stored, changed, deleted and imported, by whom and when, the latest first.
+    """Show what was stored, changed, deleted and imported. It says by whom and when, the latest first.
 
     An import is one line. Its number, such as i1, shows what came with it.
     """

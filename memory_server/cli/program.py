@@ -6,7 +6,7 @@ A new command is a module beside this one and a word in VERBS.
 import os
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
@@ -19,7 +19,7 @@ from memory_server.cli import terminal
 from memory_server.cli.guard import configured, failed
 from memory_server.cli.help_page import HelpContext
 from memory_server.cli.terminal import translated
-from memory_server.flags import SWITCHES, flag_of
+from memory_server.flags import SERVE, SWITCHES, flag_of
 from memory_server.front.finding import OF_A_SESSION
 from memory_server.language.nearest import meant
 from memory_server.language.text import by_word, visible
@@ -32,8 +32,7 @@ VERBS = {
     "Write": "add edit connect forget undo review log".split(),
     "Facts, triggers, rules, projects": "facts fact triggers rules projects stats".split(),
     "The file": "view where doctor backup restore rescue compact import export merge copy".split(),
-    "Assistants": "serve token install uninstall hook engine demo".split(),
-    "Shells": ["completion"],
+    "Assistants, shells": "serve token install uninstall hook engine demo completion".split(),
 }
 """The commands by the heading of the help."""
 
@@ -70,14 +69,17 @@ MEANT = {
 HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 """How help is asked for, and how wide it is at most."""
 
+OF_A_PERSON = ("db", "project")
+"""The settings that a person at a terminal needs."""
+
 _ARGUMENTS = f"{__name__}.arguments"
 
 Function = Callable[..., Any]
 
 
 class Verb(click.Command):
-    """A command. It takes every setting as a flag too, unless it has an option of that name; the help does not list
-    these again. `examples` are lines for a shell. `json` is False where nothing could be printed as JSON.
+    """A command. It takes every setting as a flag too, unless it has an option of that name; only the help of `serve`
+    lists these. `examples` are lines for a shell. `json` is False where nothing could be printed as JSON.
     """
 
     context_class = HelpContext
@@ -90,7 +92,8 @@ class Verb(click.Command):
         self.params += [_json()] if json else []
         flags = {name for option in self.params for name in option.opts}
         self.examples = tuple(examples)
-        self.params += [option for option in _settings(hidden=True) if not flags & set(option.opts)]
+        listed = Settings.model_fields if self.name == SERVE else ()
+        self.params += [option for option in _settings(listed) if not flags & set(option.opts)]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_ARGUMENTS] = tuple(args)
@@ -106,8 +109,9 @@ class Verb(click.Command):
             with formatter.section("Examples"):
                 for line in self.examples:
                     formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
-        formatter.write_paragraph()
-        formatter.write_text(f"Each setting of `{NAME} --help`, such as --db, works here too.")
+        if self.name != SERVE:
+            formatter.write_paragraph()
+            formatter.write_text(f"Each setting of `{NAME} serve --help`, such as --db, works here too.")
 
 
 class Verbs(click.Group):
@@ -120,19 +124,20 @@ class Verbs(click.Group):
         options["context_settings"] = HELP
         super().__init__(*arguments, **options)
         is_program = options.get("name") == NAME
-        self.params += ([] if is_program else [_json()]) + _settings(hidden=not is_program)
+        self.params += _settings(OF_A_PERSON) if is_program else [_json(), *_settings()]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        self.write_commands(
-            "Commands", {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}, formatter
-        )
+        formatter.write_paragraph()
+        self.write_commands("Commands", ctx, self.list_commands(ctx), formatter)
 
     def write_commands(
-        self, title: str, commands: Mapping[str, click.Command | None], formatter: click.HelpFormatter
+        self, title: str, ctx: click.Context, names: Sequence[str], formatter: click.HelpFormatter
     ) -> None:
-        with formatter.section(title):
+        commands = [(name, self.get_command(ctx, name)) for name in names]
+        formatter.write_heading(title)
+        with formatter.indentation():
             formatter.write_dl(
-                [(name, command.get_short_help_str(200)) for name, command in commands.items() if command]
+                [(name, command.get_short_help_str(200)) for name, command in commands if command]
             )
 
     def resolve_command(
@@ -154,13 +159,26 @@ class Program(Verbs):
         return _verb(cmd_name) if cmd_name in self.list_commands(ctx) else None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands stand above the settings, which are many."""
+        """List the commands, then the few options that a person needs, each by its first sentence."""
         self.format_commands(ctx, formatter)
-        click.Command.format_options(self, ctx, formatter)
+        *options, help_ = self.get_params(ctx)
+        records = [option.get_help_record(ctx) for option in (*options, _json(), help_)]
+        with formatter.section("Options"):
+            formatter.write_dl(
+                [(flag, text.split(". ")[0].removesuffix(".") + ".") for flag, text in filter(None, records)]
+            )
 
-    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_paragraph()
+        formatter.write_text(
+            f"`{NAME} COMMAND -h` tells more, with examples. `{NAME} serve -h` lists all settings."
+        )
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one group right below the other: a screen has them all."""
+        formatter.write_paragraph()
         for title, verbs in VERBS.items():
-            self.write_commands(title, {name: _verb(name) for name in verbs}, formatter)
+            self.write_commands(title, ctx, verbs, formatter)
 
 
 def _verb(name: str) -> click.Command:
@@ -323,8 +341,8 @@ def _json() -> click.Option:
     return click.Option(["--json"], is_flag=True, expose_value=False, help="Print JSON.")
 
 
-def _settings(hidden: bool) -> list[click.Option]:
-    """Each setting as a flag whose value goes to the settings of the call."""
+def _settings(listed: Collection[str] = ()) -> list[click.Option]:
+    """Each setting as a flag whose value goes to the settings of the call; the help has those that are listed."""
 
     def keep(context: click.Context, option: click.Parameter, value: object) -> None:
         if value not in (None, False) and option.name is not None:
@@ -337,7 +355,7 @@ def _settings(hidden: bool) -> list[click.Option]:
             metavar=None if name in SWITCHES else name.upper(),
             help=field.description,
             expose_value=False,
-            hidden=hidden,
+            hidden=name not in listed,
             callback=keep,
         )
         for name, field in Settings.model_fields.items()
@@ -348,9 +366,8 @@ def _settings(hidden: bool) -> list[click.Option]:
 @click.version_option(__version__, "-V", "--version", prog_name=NAME, message="%(prog)s %(version)s")
 @click.pass_context
 def program(context: click.Context) -> Any:
-    """A memory for AI assistants: one SQLite file behind an MCP server on standard input and output.
-
-    Without a command it serves. `memory-server COMMAND -h` shows examples.
+    """A memory for AI assistants: one SQLite file behind an MCP server on standard input and output. Without a command
+    it serves.
     """
     if context.invoked_subcommand is None:
         return _verb("serve").invoke(context)

@@ -24,7 +24,7 @@ PREFIX = {"memories": "m", "turns": "t", "short_term_memories": "s"}
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("new", type=click.Path(path_type=Path), required=False)
 def rescue_command(settings: Settings, file: Path, new: Path | None) -> None:  # noqa: ARG001
-    """Write what can be read of the damaged FILE into the file NEW, and tell what is lost. FILE stays as it is.
+    """Write what can be read of the damaged FILE into the file NEW. It tells what is lost. FILE stays as it is.
 
     Without NEW it is FILE with `-rescued` in its name. Vectors and keywords are made anew in the background.
     """

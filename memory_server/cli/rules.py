@@ -80,7 +80,7 @@ def rules_command(
     holds: tuple[str, ...],
     passes: tuple[str, ...],
 ) -> None:
-    """Show what an assistant must not do, or must ask about; add, confirm and switch such rules.
+    """Show what an assistant must not do, or must ask about. Add, confirm and switch such rules.
 
     ACTION is list, log (what they held), try (an act), add (in plain words, or with --if), confirm (what an assistant
     proposed), off or on. Only a person adds, confirms and switches, on a terminal; a page of `memory-server view`

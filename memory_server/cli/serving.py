@@ -18,7 +18,7 @@ from memory_server.settings import Settings
     ),
 )
 def serve_command(settings: Settings) -> None:
-    """Serve over standard input and output: what an assistant starts, and the default command.
+    """Serve over standard input and output: what an assistant starts. It is the default command.
 
     With --http it serves several machines and people instead. They need tokens: memory-server token add NAME --project
     PROJECT.
@@ -36,7 +36,7 @@ def serve_command(settings: Settings) -> None:
 @click.option("--full", is_flag=True, help="Ask every question of the log, and show each kind of memory.")
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 def demo_command(settings: Settings, file: Path | None, full: bool) -> int:
-    """Let two assistants share a memory for a minute, on a temporary file. FILE is a log of your own, JSONL."""
+    """Let two assistants share a memory for a minute. It uses a temporary file. FILE is a log of your own, JSONL."""
     from memory_server.demo import run
 
     return run(file, settings, whole=full)

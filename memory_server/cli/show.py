@@ -53,7 +53,7 @@ STEPS = 100
 @click.argument("ids", nargs=-1, required=True, type=HandleType(), metavar="ID...")
 @click.option("--person", help="Whose fact or long-term memory it is. Default: your own.")
 def show_command(settings: Settings, ids: tuple[Handle, ...], person: str | None) -> None:
-    """Show things whole: text, history, edges, who wrote them, why they woke."""
+    """Show things whole, with their history and edges. It tells who wrote them and why they woke."""
     by = replace(caller(settings), person=None if person is None else Person(person))
     with opened(settings) as services:
         items = tuple(shown(services, handle, by) for handle in ids)

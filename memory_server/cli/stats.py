@@ -49,7 +49,7 @@ COLUMNS: Columns[CallLine] = (
     help="With --calls: of this many days, up to now.",
 )
 def stats_command(settings: Settings, project: str | None, of_calls: bool, days: int) -> None:
-    """Count memories by type and project; show the size of the file and the progress of embeddings."""
+    """Count memories by type and project. It shows the size of the file and the progress of embeddings too."""
     if of_calls and project is not None:
         raise click.UsageError("--calls counts the calls of all projects together: leave out --project.")
     if of_calls:

@@ -38,7 +38,7 @@ COLUMNS: Columns[StatedTrigger] = (
 )
 @click.option("--offset", type=options.Number(0), default=0, help="How many to skip.")
 def triggers_command(settings: Settings, order: str, offset: int) -> None:
-    """List the prompts of this project and of all projects, with the state of their triggers.
+    """List the prompts of this project and of all projects. It shows the state of their triggers.
 
     `memory-server show w:NAME` shows a trigger whole, and when and why it woke.
     """

@@ -81,7 +81,8 @@ def undo_command(
     dry_run: bool,
     yes: bool,
 ) -> None:
-    """Undo deletions, merges, edits, edges and imports of the last 30 days. Without a CHANGE it asks about the newest.
+    """Undo deletions, merges, edits, edges, imports of the last 30 days. Without a CHANGE it asks about the
+    newest.
 
     `memory-server log` shows their numbers. Several changes are undone together or not at all. --since alone takes all
     back to that moment; what was stored later stays, as it was first stored. What was purged cannot be restored.

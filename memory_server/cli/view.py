@@ -35,7 +35,8 @@ CLIENT = "browser"
 )
 @click.option("--open", "opens", is_flag=True, help="Open the address in the browser.")
 def view_command(settings: Settings, port: int, opens: bool) -> None:
-    """Look at the memory in a browser: search, read, edit, the graph, triggers, facts. Ctrl-C ends it.
+    """Look at the memory in a browser: search, read and edit. The graph, triggers and facts have pages too. Ctrl-C
+    ends it.
 
     It prints an address that works once, and only on this machine. With --read-only nothing can be changed.
     """

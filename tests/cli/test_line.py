@@ -115,6 +115,19 @@ def test_every_command_has_help_with_examples_that_it_understands(name: str) -> 
             assert example in text
 
 
+@pytest.mark.parametrize("language", ["C", "zh_CN.UTF-8"])
+def test_the_help_is_a_screen_with_a_line_for_each_command(terminal: Terminal, language: str) -> None:
+    lines = terminal("help", LC_ALL=language).out.splitlines()
+    assert lines == terminal("--help", LC_ALL=language).out.splitlines()
+    begun = lines.index(next(line for line in lines if line.split()[:1] == ["search"]))
+    named = [line.split()[0] for line in lines[begun : lines.index("", begun)] if line.startswith(" ")]
+    assert named == NAMES
+    assert len(lines) <= 58
+    flags = {word.rstrip(",") for line in lines for word in line.split()[:2] if word.startswith("-")}
+    assert flags == {"-V", "--version", "--db", "--project", "--json", "-h", "--help"}
+    assert "memory-server serve -h" in "".join(lines)
+
+
 @pytest.mark.parametrize(
     ("word", "meant"),
     [
