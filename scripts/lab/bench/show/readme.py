@@ -69,27 +69,27 @@ FIGURES = (
     Figure("start of the process to the list of tools", "从进程启动到列出工具", Value(START, 0, WALL)),
     Figure(
         "`memory_store` at 10,000 memories, median",
-        "有 10,000 条记忆时的 `memory_store`，中位数",
+        "`memory_store` 耗时（已有 10,000 条记忆，中位数）",
         Value(STORE, SIZE, WALL),
     ),
     Figure(
         "`memory_search` at 10,000 memories, median",
-        "有 10,000 条记忆时的 `memory_search`，中位数",
+        "`memory_search` 耗时（已有 10,000 条记忆，中位数）",
         Value(SEARCH, SIZE, WALL),
     ),
     Figure(
         "resident memory after start and a search by meaning",
-        "启动并按含义搜索一次后的常驻内存",
+        "启动并语义搜索一次后的常驻内存",
         Value(AT_REST, SIZE, "MB"),
     ),
     Figure(
         "search in 100,000 short-term memories, median",
-        "在 100,000 条短期记忆中搜索，中位数",
+        "在 100,000 条短期记忆中搜索的耗时（中位数）",
         Cell("short_term", ("100,000",), "search p50"),
     ),
     Figure(
         "search with 1,000 triggers, median",
-        "有 1,000 个触发器时的搜索，中位数",
+        "有 1,000 个触发器时的搜索耗时（中位数）",
         Cell("long_term", ("1,000", "0"), "search p50"),
     ),
 )
