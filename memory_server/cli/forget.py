@@ -179,8 +179,8 @@ def _forget_all(services: "Services", handles: Sequence[Handle], purge: bool, by
         complain(problem)
     if until is not None:
         output.note(f"`memory-server undo` restores it until {output.moment(until)}.")
-    for path in elsewhere:
-        output.note(f"This file may still hold it: {path}.")
+    if elsewhere:
+        output.note("These files may still hold it. Delete them if it must be gone everywhere:", *elsewhere)
     return overwritten and not missing
 
 

@@ -1,6 +1,6 @@
 """Implements `Files` for PostgreSQL, which has no files for us to check or remove."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 
 class NoFiles:
@@ -24,7 +24,11 @@ class NoFiles:
     def tidy(self) -> list[str]:
         return []
 
-    def drop_copies(self, older_than: str | None = None) -> tuple[str, ...]:  # noqa: ARG002
+    def drop_copies(
+        self,
+        erased: Mapping[str, int] | None = None,  # noqa: ARG002
+        older_than: str | None = None,  # noqa: ARG002
+    ) -> tuple[str, ...]:
         """None: migrations make no copies in PostgreSQL."""
         return ()
 

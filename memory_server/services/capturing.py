@@ -25,7 +25,7 @@ from memory_server.language import query
 from memory_server.language.small_talk import is_small_talk
 from memory_server.language.text import clean
 from memory_server.language.told import Judge, Told, spoken, told
-from memory_server.services import projects
+from memory_server.services import deleting, projects
 from memory_server.services.facts import FactService
 from memory_server.services.shared_words import is_stored, waiting_twin
 from memory_server.storage.database import Database
@@ -168,16 +168,21 @@ class CaptureService:
         with self.database.write() as tx:
             captures = tx.hook_captures.select(session, None)
             written = tx.facts.select([capture.id for capture in captures if capture.kind is Captured.FACT])
+            first = dict[str, int]()
             for captured, kind in KINDS.items():
                 ids = [capture.id for capture in captures if capture.kind is captured]
+                first |= {deleting.TABLES[kind]: min(ids)} if ids else {}
                 tx.trash.put(kind, ids, caller)
                 tx.trash.erase([trashed.id for id in ids for trashed in tx.trash.select(kind, item_id=id)])
             questions = tx.open_questions.delete(session=session)
+            first |= {"open_questions": 1} if questions else {}
             for fact in written:
                 tx.facts.delete(fact, caller)
+                step = tx.fact_history.first(fact.home, fact.key)
+                first["fact_history"] = min(step, first.get("fact_history", step))
                 tx.facts.erase(fact.home, fact.key)
         number = len(captures) + questions
-        return forgetting.erased(number, self.database.files.drop_copies() if number else ())
+        return forgetting.erased(number, self.database.files.drop_copies(first) if number else ())
 
 
 def _was_said(tx: Tx, text: str, session: str) -> bool:

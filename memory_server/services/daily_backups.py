@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memory_server.services import backups
@@ -64,11 +64,13 @@ class DailyBackups:
         return free > 2 * self.path.stat().st_size + ROOM
 
     def report(self) -> str:
-        """Return how many there are, of when the last one is, and where."""
-        days = backups.dailies(self.path)
-        if not days:
-            return f"none of the daily ones yet in {backups.folder(self.path)}"
-        return f"{len(days)} in {days[-1].parent}, the last of {backups.day_of(days[-1])}"
+        """Return how many there are, those of a person too, of when the last one is, and where."""
+        number, newest = len(backups_of(self.path)), self._newest()
+        parts = ["none of the daily ones yet"] if not backups.dailies(self.path) else []
+        if newest is None:
+            return f"none yet in {backups.folder(self.path)}"
+        written = datetime.fromtimestamp(newest, UTC).astimezone()
+        return "; ".join([f"{number} in {backups.folder(self.path)}, the last of {written:%Y-%m-%d}", *parts])
 
     def problem(self) -> str | None:
         """Say how long there was no backup, if that is too long; None where there is one, or nothing new to keep."""

@@ -7,8 +7,11 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.forgetting import Forgotten, Kind
 from memory_server.errors import Conflict, Hint, Mend, NotFound
 from memory_server.storage.database import Database
-from memory_server.storage.trash import Trashed
+from memory_server.storage.trash import PARTS, Trashed
 from memory_server.storage.tx import Tx, WriteTx
+
+TABLES = {kind: next(iter(tables)) for kind, tables in PARTS.items()}
+"""By kind, the table with the rows of its items."""
 
 _NAMES = {
     Kind.MEMORY: ("memory", Mend.FIND_MEMORY),
@@ -38,7 +41,7 @@ def delete(database: Database, kind: Kind, id: int, purge: bool, caller: Caller)
         if kind is Kind.MEMORY and not rights.erases(tx.person, writers):  # other items have one writer
             return forgetting.not_erased(deleted[0].deleted_at)
         tx.trash.erase([trashed.id for trashed in deleted])
-    return forgetting.erased(1, database.files.drop_copies())
+    return forgetting.erased(1, database.files.drop_copies({TABLES[kind]: id}))
 
 
 def refuse_models(tx: Tx, memories: Sequence[int], caller: Caller) -> None:

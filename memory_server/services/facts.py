@@ -214,8 +214,9 @@ class FactService:
                 if current is not None:
                     tx.facts.delete(current, caller)
                 return last.home.scope, forgetting.not_erased(tx.now if current else last.changed_at)
+            first = tx.fact_history.first(last.home, key)
             tx.facts.erase(last.home, key)
-        return last.home.scope, forgetting.erased(1, self.database.files.drop_copies())
+        return last.home.scope, forgetting.erased(1, self.database.files.drop_copies({"fact_history": first}))
 
     def undelete(self, key: str, scope: Scope | None, caller: Caller) -> Fact:
         """Bring back what was deleted last under this key, as a new version that expires when the old one would have.

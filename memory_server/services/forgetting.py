@@ -33,7 +33,7 @@ class ForgettingService:
             moment = tx.server_days.certain()
         if moment is not None:
             self._purge(moment)
-            self.database.files.drop_copies(expired_before(moment))
+            self.database.files.drop_copies(older_than=expired_before(moment))
 
     def purge_deleted(self, progress: Callable[[int], None]) -> None:
         """Purge all that is deleted now, for good; what was only changed can still be undone. `progress` gets how many

@@ -193,8 +193,10 @@ class LongTermService:
                 tx.trash.put(Kind.LONG_TERM, [memory.id], caller)
             if not purge:
                 return forgetting.deleted(1, tx.now)
-            tx.trash.erase([trashed.id for trashed in _in_trash(tx, where, name)])
-        return forgetting.erased(1, self.database.files.drop_copies())
+            deleted = _in_trash(tx, where, name)
+            tx.trash.erase([trashed.id for trashed in deleted])
+        first = min(trashed.item_id for trashed in deleted)
+        return forgetting.erased(1, self.database.files.drop_copies({deleting.TABLES[Kind.LONG_TERM]: first}))
 
     def restore(self, name: str, conversation: str | None, caller: Caller) -> LongTermMemory:
         """Bring back what was deleted last under a name.

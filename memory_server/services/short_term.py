@@ -220,7 +220,9 @@ class ShortTermService:
             if not deleted:
                 return matching, forgetting.erased(0)
             tx.trash.erase([trashed.id for trashed in deleted])
-        return matching, forgetting.erased(len(deleted), self.database.files.drop_copies())
+        first = min(trashed.item_id for trashed in deleted)
+        elsewhere = self.database.files.drop_copies({deleting.TABLES[Kind.SHORT_TERM]: first})
+        return matching, forgetting.erased(len(deleted), elsewhere)
 
     def restore(self, pattern: Pattern, conversation: str | None, caller: Caller) -> int:
         """Bring back the memories of a conversation that were deleted and that the pattern is found in; how many.

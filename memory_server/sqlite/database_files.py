@@ -1,6 +1,6 @@
 """The files of a database: its own, copies that migrations made, and what was rescued."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, closing
 from datetime import datetime
 from pathlib import Path
@@ -84,10 +84,12 @@ class DatabaseFiles:
             for copy in self._last(files.copies(self._path) if self._path is not None else [])
         ]
 
-    def drop_copies(self, older_than: str | None = None) -> tuple[str, ...]:
-        if acting.person() is not None:
+    def drop_copies(
+        self, erased: Mapping[str, int] | None = None, older_than: str | None = None
+    ) -> tuple[str, ...]:
+        if self._path is None or acting.person() is not None:
             return ()
-        copies = [] if self._path is None else files.copies(self._path, older_than)
+        copies = files.copies(self._path, older_than)
         if older_than is not None and copies:
             with self._read() as tx:
                 checks.refuse_damaged(tx.connection, self._path)
@@ -95,12 +97,20 @@ class DatabaseFiles:
         for copy in copies:
             if copy not in last:
                 copy.unlink(missing_ok=True)
-        staying = (
-            str(path)
-            for path in self._left_over()
-            if files.RESCUED in path.name or files.is_temporary(path) or path in last
+        unread = (
+            path for path in self._left_over() if files.RESCUED in path.name or files.is_temporary(path)
         )
-        return (*staying, *([] if self._path is None else files.daily_backups(self._path)))
+        holding = self._holding([*last, *files.in_backup_folder(self._path)], erased) if erased else []
+        return tuple(map(str, (*unread, *holding)))
+
+    def _holding(self, paths: list[Path], erased: Mapping[str, int]) -> list[Path]:
+        """Return the copies that may hold what was erased: all, where the database cannot be read."""
+        try:
+            with self._read() as tx:
+                made_at = migrate.made_at(tx.connection)
+        except Unavailable:  # what was purged is purged
+            return paths
+        return [path for path in paths if last_copies.may_hold(path, made_at, erased)]
 
     def _last(self, copies: list[Path]) -> list[Path]:
         """Return the copies that may hold the only rest of their content: all, where the file cannot be read."""

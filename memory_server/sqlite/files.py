@@ -13,7 +13,7 @@ from pathlib import Path
 
 from memory_server.call import deadline
 from memory_server.errors import Hint, Mend, Unavailable
-from memory_server.storage.files import DAILY, backups_of
+from memory_server.storage.files import BACKUPS, backups_of
 
 BEFORE = ".before-"
 """What stands between the name of a database and the version before which a copy of it was made."""
@@ -135,11 +135,11 @@ def left_over(path: Path) -> list[Path]:
     )
 
 
-def daily_backups(path: Path) -> list[str]:
-    """Return a pattern for the backups that were made by themselves; nothing where there is none."""
-    pattern = f"{glob.escape(path.stem)}{DAILY}*{glob.escape(path.suffix)}"
-    folder = path.parent / "backups"
-    return [str(folder / f"{path.stem}{DAILY}*{path.suffix}")] if any(folder.glob(pattern)) else []
+def in_backup_folder(path: Path) -> list[Path]:
+    """Return all files in the usual folder for backups; links do not count."""
+    return sorted(
+        file for file in (path.parent / BACKUPS).glob("*") if file.is_file() and not file.is_symlink()
+    )
 
 
 def is_temporary(path: Path) -> bool:

@@ -1,6 +1,6 @@
-"""Copies beside a database that may be all that is left of what they hold: they are not removed with the others."""
+"""Looks into copies of a database: do they hold all that is left of something, or what was erased since?"""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -33,6 +33,21 @@ def is_last(copy: Path, database: apsw.Connection) -> bool:
     except (apsw.NotADBError, apsw.CorruptError, apsw.SQLError):  # no whole copy, or none of ours
         return False
     except apsw.Error:  # it cannot be looked into now
+        return True
+
+
+def may_hold(copy: Path, made_at: str, erased: Mapping[str, int]) -> bool:
+    """True if a copy is of the database that was made at this moment, and later than the first row that was erased:
+    `erased` has the smallest id in each table. Ids only grow, whatever dates the rows have.
+    """
+    try:
+        with closing(pragmas.connected(copy, apsw.SQLITE_OPEN_READONLY)) as connection:
+            return migrate.made_at(connection) == made_at and any(
+                _highest_ever(connection, table) >= id for table, id in erased.items()
+            )
+    except (apsw.NotADBError, apsw.SQLError):  # none of ours
+        return False
+    except apsw.Error:  # damaged, or it cannot be looked into now
         return True
 
 

@@ -1,7 +1,7 @@
 """The files of a database as services use them: its own, copies that migrations made, and rescued content."""
 
 import glob
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -14,7 +14,8 @@ DAILY = "-daily-"
 
 def backups_of(database: Path) -> list[Path]:
     """Return the backups in the usual folder: those that were made by themselves, and those that a person has made."""
-    return named_backups(database, f"-*{glob.escape(database.suffix)}")
+    suffix = glob.escape(database.suffix)
+    return [*named_backups(database, suffix), *named_backups(database, f"-*{suffix}")]
 
 
 def named_backups(database: Path, ending: str, before: str = "") -> list[Path]:
@@ -52,14 +53,18 @@ class Files(Protocol):
         """
         ...
 
-    def drop_copies(self, older_than: str | None = None) -> tuple[str, ...]:
+    def drop_copies(
+        self, erased: Mapping[str, int] | None = None, older_than: str | None = None
+    ) -> tuple[str, ...]:
         """Remove the copies that migrations and restores made: erased text must not live on in them.
 
         With a moment only those that are older, after a check that the database itself is sound. A copy stays if it
-        may hold the only rest of its content, and all stay if the database is damaged. Returns the paths of the files
-        that stay and may hold erased text: rescues are the user's, another process may be writing an unfinished copy,
-        and one path stands for the backups of each day. Copies hold the memories of all people: for a person nothing
-        is removed and no path returned; the copies go when they are old.
+        may hold the only rest of its content, and all stay if the database is damaged.
+
+        Returns the paths of the files that stay and may hold what was erased: `erased` has the smallest id of it in
+        each table. Backups are the user's, and so are rescues; another process may be writing an unfinished copy.
+        Copies hold the memories of all people: for a person nothing is removed and no path returned; the copies go
+        when they are old.
         """
         ...
 

@@ -107,3 +107,34 @@ def test_a_purge_that_purged_nothing_does_not_wait_to_overwrite(
     with Holder(db, "SELECT count(*) FROM memories"), deadline.within(0.5):
         assert main(["forget", "2", "--purge", "--yes", "--db", str(db)]) == 1
     assert "what was purged" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("handle", ["m2", "t1", "s1", "w:zoo", f"f:{MARK}.key"])
+async def test_a_purge_names_the_backups_that_have_the_thing_and_no_others(
+    server: Servers, terminal: Terminal, ledger: Path, tmp_path: Path, handle: str
+) -> None:
+    folder = server.db.parent / "backups"
+    terminal("add", STAYS, "--type", "learning")
+    terminal("backup", f"{folder}/")
+    (early,) = folder.iterdir()
+    early = early.rename(folder / "memory-daily-20260314.db")
+    terminal("--db", str(tmp_path / "other" / "memory.db"), "add", STAYS, "--type", "learning")
+    await fill(server, ledger, handle)
+    for name in ("memory-daily-20260315.db", "mine.db"):
+        terminal("backup", str(folder / name))
+    terminal("backup")
+    terminal("forget", handle)
+    terminal("backup", str(folder / "of the trash.db"))
+    (folder / "notes.txt").write_text(MARK)
+    held = traces(folder)
+    assert (len(held), early.name in held) == (4, False)
+
+    assert "; none of the daily" not in terminal("doctor").out
+    purged = terminal("forget", handle, "--purge", "--yes")
+    assert purged.err.splitlines()[-5:] == [
+        "These files may still hold it. Delete them if it must be gone everywhere:",
+        *(str(folder / name) for name in held),
+    ]
+    assert sorted(path.name for path in folder.iterdir() if path.suffix == ".db") == sorted(
+        [early.name, *held]
+    )

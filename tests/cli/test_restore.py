@@ -267,7 +267,7 @@ def test_a_purge_leaves_the_last_copy_of_what_was_restored_over_and_says_so(
     for text in ("A second text", "Something else"):
         terminal("add", text)
     purged = terminal("forget", "m2", "--purge", "--yes")
-    assert f"This file may still hold it: {kept}." in purged.err
+    assert str(kept) not in purged.err, "it was replaced before this was stored"
     assert sqlite(kept, CONTENT) == "The only place where this is"
     assert told in terminal("doctor", code=1).out
 
@@ -286,7 +286,7 @@ def test_a_purge_removes_the_copy_of_another_state_of_the_same_database(
     assert len(kept_beside(terminal)) == 1
     terminal("doctor", code=0)
     purged = terminal("forget", "m1", "--purge", "--yes")
-    assert "may still hold it" not in purged.err
+    assert purged.err == ""
     assert kept_beside(terminal) == []
 
 
@@ -300,7 +300,7 @@ def test_a_purge_beside_a_damaged_file_removes_no_copy(target: Path, clock: Cloc
     content[(page - 1) * 4096 : page * 4096] = b"\xff" * 4096
     target.write_bytes(content)
     database = Database(target, clock)
-    assert database.files.drop_copies() == (str(copy),)
+    assert database.files.drop_copies({"memories": 1}) == (str(copy),)
     assert copy.exists()
     database.close()
 
@@ -313,7 +313,7 @@ def test_a_purge_keeps_and_names_the_copies_where_the_file_cannot_be_read_afterw
     database = Database(target, clock)
     database.open()
     with Holder(target, "COMMIT; BEGIN EXCLUSIVE; SELECT 1"), deadline.within(0.1):
-        assert database.files.drop_copies() == (str(copy),)
+        assert database.files.drop_copies({"memories": 1}) == (str(copy),)
     assert copy.exists()
     database.close()
 
@@ -322,5 +322,5 @@ def test_a_purge_names_the_copy_that_a_killed_command_has_left(target: Path, clo
     copy = target.with_name("memory.db.x1y2z3.tmp")
     copy.write_bytes(target.read_bytes())
     database = Database(target, clock)
-    assert database.files.drop_copies() == (str(copy),)
+    assert database.files.drop_copies({"memories": 1}) == (str(copy),)
     database.close()

@@ -77,7 +77,8 @@ def test_the_backup_of_today_is_whole_and_made_once(
     assert damage(made) == []
     if os.name != "nt":
         assert (made.stat().st_mode & 0o077, made.parent.stat().st_mode & 0o077) == (0, 0)
-    assert services.database.files.drop_copies() == (str(made.parent / "memory-daily-*.db"),)
+    assert services.database.files.drop_copies({"memories": 1}) == (str(made),)
+    assert services.database.files.drop_copies({"memories": 2}) == ()
 
 
 def test_seven_days_and_four_weeks_are_kept(days: Days) -> None:

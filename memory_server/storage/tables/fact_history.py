@@ -32,6 +32,11 @@ class FactHistory:
         )
         return [fact_rows.change(row) for row in rows]
 
+    def first(self, home: Home, key: str) -> int:
+        """Return the number of the first step of a key, which has one."""
+        number = self.tx.value(f"SELECT min(id) FROM fact_history WHERE {_OF_KEY}", _key(home, key))
+        return int(str(number))
+
     def writers(self, home: Home, key: str) -> list[str | None]:
         """Return the people who have written the values of a key, each once.
 
