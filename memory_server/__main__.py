@@ -6,9 +6,10 @@ import sys
 from typing import Any
 
 from memory_server import flags
+from memory_server.hook import VERBS
 
-FOR_PEOPLE = ("log", "captured", "forget", "learnt", "unlearn", "-h", "--help")
-"""What follows `hook` where a person types it. All else is a client's event, which must never fail."""
+FOR_PEOPLE = (*VERBS, "-h", "--help")
+"""What follows `hook` where a person types it. All else that has input is a client's event, which must never fail."""
 
 
 BEFORE_AN_ACT = "PreToolUse"
@@ -29,13 +30,13 @@ def main() -> int:
             shown = f'{{"version": "{__version__}"}}' if json else f"memory-server {__version__}"
             sys.stdout.write(f"{shown}\n")
             return 0
-        case ["hook", event, *_] if event not in FOR_PEOPLE:
+        case ["hook", event, *_] if event not in FOR_PEOPLE and (data := _sent(event)) is not None:
             if wrong := flags.unknown_hook_of(arguments[2:], os.environ):
                 sys.stderr.write(f"memory-server: {wrong}\n")
                 if event != BEFORE_AN_ACT:  # there rules hold all the same
                     return 1
             try:
-                _hook(arguments[1:])
+                _hook(arguments[1:], data)
             except (
                 ImportError
             ):  # half an installation must not keep a person from working: Cursor takes silence for a no
@@ -66,29 +67,41 @@ def main() -> int:
     return _left_by_threads(run(front=front))
 
 
-def _hook(arguments: list[str]) -> None:
-    """Run a hook: in an engine, or where there can be none in this process."""
+def _sent(event: str) -> bytes | None:
+    """Read what a client has sent. None: nothing was, and the word is no event, so a person has mistyped it."""
     data = b"" if sys.stdin.isatty() else sys.stdin.buffer.read()
+    return data if data or event in flags.HOOKS else None
+
+
+def _hook(arguments: list[str], data: bytes) -> None:
+    """Run a hook: in an engine, or where there can be none in this process."""
     from memory_server.hook import written
 
     if arguments[0] == written.EVENT and not written.matters(data):
         return
     from memory_server.front.hook import relay
 
+    is_late = False
     try:
-        is_done = relay(arguments, os.environ, data)
+        if relay(arguments, os.environ, data):
+            return
     except TimeoutError:
-        from memory_server.hook.main import late
+        is_late = True
+    if arguments[0] == BEFORE_AN_ACT:
+        from memory_server.hook.before import main as before_an_act
 
-        late(arguments, os.environ, data)
-        return
-    if not is_done:
-        from memory_server.hook.main import main as hook
-
-        if hook(arguments, os.environ, data):
+        if before_an_act(arguments, os.environ, data, is_late):
             from memory_server.front.hook import start
 
             start(arguments, os.environ)
+    elif is_late:
+        from memory_server.hook.answering import late
+
+        late(arguments, os.environ)
+    else:
+        from memory_server.hook.main import main as hook
+
+        hook(arguments, os.environ, data)
 
 
 def _engine(path: str, identity: str) -> int:

@@ -56,6 +56,7 @@ from memory_server.services.reranking import Reranking
 from memory_server.services.resume import ResumeService
 from memory_server.services.review import ReviewService
 from memory_server.services.rules import RuleService
+from memory_server.services.ruling import RulingService
 from memory_server.services.search import SearchService
 from memory_server.services.short_term import ShortTermService
 from memory_server.services.things import ThingService
@@ -171,7 +172,8 @@ class Services:
         self.long_term = LongTermService(
             database, self.triggers[0], random.random, allow_secrets=secrets, count_access=counts
         )
-        self.rules = RuleService(database, self.triggers[0], self.triggers[1].judge, self.long_term)
+        self.ruling = RulingService(database, self.triggers[1].judge)
+        self.rules = RuleService(database, self.triggers[0], self.ruling, self.long_term)
         self.reminders = ReminderService(self.long_term, segmenter.segment, is_month_first)
 
     def _fact_written(self, fact: Memory | Fact, caller: Caller) -> None:
@@ -241,7 +243,7 @@ class Services:
         return [
             *jobs.that_load(database, queue, self.late, segmenter),
             Job("look up what a memory speaks of", self.ground.observe, jobs.ONCE, wake=self.ground.woken),
-            Job("start what judges acts", self.rules.prepare, jobs.ONCE, jobs.SOON),
+            Job("start what judges acts", self.ruling.prepare, jobs.ONCE, jobs.SOON),
             *self._jobs_of_settings(),
             *self._jobs_that_write(),
             *jobs.that_count(database, self.calls),

@@ -5,7 +5,7 @@ import re
 
 import click
 
-from memory_server.cli import output, refusals
+from memory_server.cli import options, output, refusals
 from memory_server.cli.answers import CapturedAnswer, HookLogAnswer, LearntAnswer
 from memory_server.cli.done import UnlearntAnswer
 from memory_server.cli.opened import erased, opened
@@ -16,7 +16,8 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.injection import HookCapture, Injected, Logged
 from memory_server.domain.learning import OPEN, Learnt, OpenQuestion
 from memory_server.errors import Invalid, NotFound
-from memory_server.hook import journal
+from memory_server.flags import HOOKS
+from memory_server.hook import VERBS, journal
 from memory_server.services.capturing import CaptureService
 from memory_server.services.injections import InjectionService
 from memory_server.settings import Settings
@@ -136,7 +137,7 @@ def unlearn(settings: Settings, what: str | None) -> bool:
     "hook",
     examples=("memory-server hook log", "memory-server hook captured", "memory-server hook forget SESSION"),
 )
-@click.argument("event")
+@click.argument("event", type=options.Word([*VERBS, *HOOKS]), metavar="EVENT")
 @click.argument("whose", metavar="[SESSION]", required=False)
 @click.option("--client", help="The client that runs the hook, by its name for install.")
 def hook_command(settings: Settings, event: str, whose: str | None, client: str | None) -> int:  # noqa: ARG001

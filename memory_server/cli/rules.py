@@ -151,7 +151,7 @@ def _log(hits: list[RuleHit]) -> None:
 
 
 def _try(services: "Services", text: str, by: Caller) -> None:
-    ruling = services.rules.looked(sight.of_text(text), by)
+    ruling = services.ruling.looked(sight.of_text(text), by)
     if output.answered(RulingAnswer(ruling.effect, ruling.text)):
         return
     if ruling.effect:

@@ -120,7 +120,7 @@ def held(db: Path, settings: Settings, rule: str, commands: Sequence[str]) -> li
         with acting.as_(None):
             draft = LongTermDraft(plain.name, plain.reason, plain.trigger, None, rule=plain.draft)
             services.rules.add(draft, None, person)
-            rulings = [services.rules.looked(sight.of_text(command), person) for command in commands]
+            rulings = [services.ruling.looked(sight.of_text(command), person) for command in commands]
     finally:
         services.close()
     colon = "：" if flags.language(flags.HERE) == "zh" else ": "

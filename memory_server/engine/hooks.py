@@ -10,8 +10,8 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.effect import Effect
 from memory_server.domain.rules import Ruling
 from memory_server.engine.witness import Witness
+from memory_server.hook import answering, main, written
 from memory_server.hook import event as events
-from memory_server.hook import main, written
 from memory_server.hook.acts import around, under_way
 from memory_server.hook.event import Event, Name
 from memory_server.hook.settings import HookSettings, read
@@ -48,15 +48,15 @@ def answer(
         return "\n".join(filter(None, [text, under_way(event, caller, services.acts, services.mending)]))
 
     with acting.as_(None):
-        return main.answered(arguments, environment, data, folder, say)
+        return answering.answered(arguments, environment, data, folder, say)
 
 
 def _judged(services: Services, name: Name, act: Act, caller: Caller) -> Ruling:
     """Return what the rules say before an act; after it, mark that it ran."""
     if name is Name.BEFORE:
-        return services.rules.judged(act, caller)
+        return services.ruling.judged(act, caller)
     if name is Name.WROTE:
-        services.rules.ran(act, caller)
+        services.ruling.ran(act, caller)
     return Ruling()
 
 

@@ -11,7 +11,10 @@ from memory_server.domain import act
 from memory_server.domain.act import Act
 from memory_server.domain.effect import Effect
 from memory_server.domain.rules import Ruling
+from memory_server.errors import Invalid, NotFound
+from memory_server.flags import HOOKS
 from memory_server.hook import written
+from memory_server.language.nearest import meant
 
 
 class Name(StrEnum):
@@ -55,6 +58,22 @@ class Event:
     act: Act | None = None
     code: int | None = None
     parent: str | None = None
+
+
+def sent(word: str, data: bytes, working_folder: Path) -> Event:
+    """Read the event of a name, of what a client has sent.
+
+    Raises:
+        NotFound: there is no such event.
+        Invalid: what was sent is no JSON object.
+    """
+    if word not in HOOKS:
+        near = meant(word, HOOKS)
+        raise NotFound(f"There is no hook `{word}`." + (f" Did you mean `{near}`?" if near else ""))
+    try:
+        return read(Name(word), data.decode("utf-8"), working_folder)
+    except ValueError as error:
+        raise Invalid("What the client sent is no JSON object in UTF-8.") from error
 
 
 def read(name: Name, text: str, working_folder: Path) -> Event:

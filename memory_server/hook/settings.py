@@ -12,7 +12,8 @@ from memory_server.where import Where
 
 @dataclass(frozen=True, slots=True)
 class HookSettings:
-    """`client` is the name under which what the hook keeps is signed. `off` are the events that do nothing."""
+    """`client` is the name under which what the hook keeps is signed. `off` are the events that do nothing. `zone` is
+    the time zone that the settings or the environment name."""
 
     db: Where
     project: str | None = None
@@ -21,6 +22,7 @@ class HookSettings:
     off: frozenset[str] = frozenset()
     read_only: bool = False
     learns: bool = True
+    zone: str | None = None
 
     def here(self, folder: Path) -> Project:
         """Return the project that is named, else that of the folder."""
@@ -45,4 +47,5 @@ def read(arguments: Sequence[str], environment: Mapping[str, str]) -> HookSettin
         frozenset(hooks_named(off.split(","))),
         is_on("read_only", flags, environment),
         not is_on("no_learning", flags, environment),
+        value("time_zone") or environment.get("TZ"),
     )

@@ -1,41 +1,25 @@
-"""Rules: kept where their examples pass, judged before each act, and confirmed by a person alone."""
+"""Rules: kept where their examples pass, and confirmed by a person alone."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from pathlib import Path
 
-from memory_server.call import deadline
 from memory_server.domain import rules, sight, trust
-from memory_server.domain.act import Act
 from memory_server.domain.caller import Caller
 from memory_server.domain.effect import RuleDraft
 from memory_server.domain.long_term import LongTermChange, LongTermDraft
-from memory_server.domain.rules import HeldAct, Rule, RuleCounts, RuleHit, Ruling
-from memory_server.domain.secrets import redacted
-from memory_server.domain.situation import Situation
+from memory_server.domain.rules import Rule, RuleCounts, RuleHit
 from memory_server.errors import Invalid, NotFound
-from memory_server.ground import tree
 from memory_server.language.nearest import meant
 from memory_server.services.long_term import LongTermService
-from memory_server.services.waking import Judge, places
+from memory_server.services.ruling import RulingService, situation_of
+from memory_server.services.waking import places
 from memory_server.storage.database import Database
 from memory_server.storage.short_term import ConversationId
 from memory_server.storage.tx import Tx, WriteTx
-from memory_server.triggers import Checked, Failure, Outcome, TriggerEngine, Value
-
-PATIENCE = 0.4
-"""Seconds in which all rules are judged: a person waits for the act."""
+from memory_server.triggers import Checked, TriggerEngine, Value
 
 LISTED = 200
 """Hits that a log shows."""
-
-_SIGNED_IN = re.compile(r"://[^/\s@]+@")
-"""Who signs in, in an address: perhaps a token."""
-
-EVER = "2026-01-01T00:00:00.000Z"
-"""A moment at which nothing is judged."""
 
 SAMPLE_BRANCH = "main"
 """The branch that is checked out where an example is tried."""
@@ -61,56 +45,12 @@ class KeptRule:
 
 @dataclass(frozen=True, slots=True)
 class RuleService:
-    """`engine` tries a rule before it is kept; `judge` judges acts while a person waits, in a worker of its own."""
+    """`engine` tries a rule before it is kept; `ruling` judges acts by it afterwards."""
 
     database: Database
     engine: TriggerEngine
-    judge: Judge
+    ruling: RulingService
     long_term: LongTermService
-
-    # ---- before and after an act
-
-    def judged(self, act: Act, caller: Caller) -> Ruling:
-        """Return what the rules say to an act; what they held is logged. A rule that cannot be judged asks."""
-        holding = self._holding(act, caller)
-        ruling = rules.ruling(holding)
-        if ruling.effect is not None:
-            marks = [(item.rule.id, item.effect) for item in holding]
-            self.database.record(lambda tx: tx.rules.log(marks, _logged(act), caller))
-        return ruling
-
-    def looked(self, act: Act, caller: Caller) -> Ruling:
-        """Return what the rules would say to an act. Nothing is logged."""
-        return rules.ruling(self._holding(act, caller))
-
-    def _holding(self, act: Act, caller: Caller) -> list[HeldAct]:
-        with self.database.read() as tx:
-            standing = tx.rules.standing(places(tx, [None], caller))
-            now = tx.now
-        if not standing:
-            return []
-        with deadline.within(PATIENCE):
-            situation = _situation(act, now, caller.folder)
-            outcomes = self.judge([rule.trigger for rule in standing], situation, 0)
-        pairs = zip(standing, outcomes, strict=True)
-        return [hit for rule, outcome in pairs if (hit := _held(rule, outcome))]
-
-    def prepare(self) -> None:
-        """Start what judges acts, where a rule stands: the first act must not wait for it."""
-        with self.database.read() as tx:
-            stand = tx.rules.stand()
-        if stand:
-            self._warm_up("true")
-
-    def _warm_up(self, trigger: str) -> None:
-        self.judge([trigger], _situation(sight.of_text("true"), EVER, None), 0)
-
-    def ran(self, act: Act, caller: Caller) -> None:
-        """Mark that an act ran: a person has overruled the rules that asked about it."""
-        with self.database.read() as tx:
-            if not tx.rules.standing(places(tx, [None], caller)):
-                return
-        self.database.record(lambda tx: tx.rules.overrule(_logged(act), caller.session))
 
     # ---- keeping
 
@@ -130,7 +70,7 @@ class RuleService:
         checked = self.long_term.add(draft, conversation, caller)
         with self.database.read() as tx:
             stored = _rule(tx, draft.name, places(tx, [conversation], caller))
-        self._warm_up(stored.trigger)
+        self.ruling.warm_up(stored.trigger)
         return KeptRule(stored, self.words(stored), checked)
 
     def refuse_change(self, name: str, trigger: str, conversation: str | None, caller: Caller) -> None:
@@ -170,7 +110,7 @@ class RuleService:
         """Return whether a rule with this trigger holds an act; None where it has no value."""
         with self.database.read() as tx:
             now = tx.now
-        situation = _situation(sight.of_text(text), now, None, SAMPLE_BRANCH)
+        situation = situation_of(sight.of_text(text), now, None, SAMPLE_BRANCH)
         (outcome,) = self.engine.judge([trigger], situation)
         return outcome.holds if isinstance(outcome, Value) else None
 
@@ -214,29 +154,6 @@ class RuleService:
     def words(self, rule: Rule) -> str:
         """Word the condition of a rule."""
         return rules.in_words([source for source, _ in self.engine.parts(rule.trigger)])
-
-
-def _held(rule: Rule, outcome: Outcome) -> HeldAct | None:
-    match outcome:
-        case Value(holds=True):
-            return HeldAct(rule, outcome.kept, outcome.doubted)
-        case Value():
-            return None
-        case Failure(message=message):
-            return HeldAct(rule, "", failed=message)
-    return HeldAct(rule, "", failed="there was no time for it")
-
-
-def _situation(act: Act, now: str, folder: Path | None, branch: str | None = None) -> Situation:
-    working_tree = tree.around(folder) if folder and "push" in act.command else None
-    if working_tree is not None:
-        branch = working_tree.head()[1] or None
-    moment = datetime.fromisoformat(now).astimezone()
-    return Situation((), "act", moment, 0, act=sight.data(act, folder, branch))
-
-
-def _logged(act: Act) -> str:
-    return redacted(_SIGNED_IN.sub("://", sight.line_of(act)))[: rules.MOST_LOGGED]
 
 
 def _kept(tx: WriteTx, name: str, caller: Caller) -> Rule:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 from typing import Any
 
@@ -13,10 +14,12 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.effect import Effect, RuleDraft
 from memory_server.domain.long_term import LongTermDraft
 from memory_server.hook import journal
-from memory_server.hook.main import LATE
+from memory_server.hook.answering import LATE
+from memory_server.project import NONE, project_of
 from memory_server.settings import Settings
 from tests import terminal, warm
-from tests.conftest import Servers, call, until
+from tests.conftest import Holder, Servers, call, until
+from tests.engine.conftest import engines
 from tests.engine.test_hooks import hook
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(os.name == "nt", reason="there is no engine there")]
@@ -73,7 +76,8 @@ def put(
         draft = LongTermDraft(
             more.get("name", "no push"), more.get("reason", "Main is protected."), trigger, None, rule=rule
         )
-        services.rules.add(draft, "default", Caller("tests", stamp=stamp))
+        project = more.get("project", NONE)
+        services.rules.add(draft, None, Caller("tests", project=project, stamp=stamp))
     finally:
         services.close()
 
@@ -213,16 +217,70 @@ async def test_rules_wake_at_no_message_and_are_not_drawn(server: Servers) -> No
         assert (found["activated"], found["random"]) == ([], [])
 
 
-async def test_what_cannot_be_judged_asks_and_without_a_rule_nothing_is_said(server: Servers) -> None:
+async def test_without_an_engine_the_hook_judges_the_act_itself_by_the_rules_of_its_project(
+    server: Servers,
+) -> None:
     async with server("--engine", "off") as client:
         await call(client, "memory_stats")
-        assert before(server, "ls", "--engine", "off") == {}
-        put(server, Effect.SAY)
-        assert before(server, "ls", "--engine", "off") == {}
-        put(server, Effect.DENY, name="deny")
+        push, off = "git push origin main", ("--engine", "off")
+        assert before(server, push, *off) == {}
+        for name, effect in (("notes", Effect.SAY), ("shop", Effect.DENY)):
+            folder = server.folder / name
+            folder.mkdir()
+            put(server, effect, name=name, project=project_of(None, folder))
+        notes, shop = str(server.folder / "notes"), str(server.folder / "shop")
+        assert before(server, push, *off) == {}
+        assert "Main is protected." in before(server, push, *off, cwd=notes)["additionalContext"]
+        assert before(server, "ls", *off, cwd=shop) == {}
+        answer = before(server, f"sudo {push}", *off, cwd=shop)
+        assert answer["permissionDecision"] == "deny"
+        assert "it runs git push main" in answer["permissionDecisionReason"]
+        assert decision(server, "git push origin $TARGET", *off, cwd=shop) == "ask"
+        assert decision(server, push, *off, "--read-only", cwd=shop) == "deny"
+    assert server.rows("SELECT effect FROM rule_hits ORDER BY id") == [("say",), ("deny",), ("ask",)]
+
+
+async def test_an_engine_that_does_not_answer_in_time_leaves_the_act_to_the_hook(server: Servers) -> None:
+    async with server() as client:
+        await call(client, "memory_stats")
+        put(server, Effect.DENY)
+        (engine,) = engines(server)
+        os.kill(engine, signal.SIGSTOP)
+        try:
+            for command, expected in (("ls", None), ("git push origin main", "deny")):
+                printed = _before(server, command, client="claude")
+                answer = json.loads(printed)["hookSpecificOutput"] if printed else {}
+                assert answer.get("permissionDecision") == expected
+        finally:
+            os.kill(engine, signal.SIGCONT)
+
+
+async def test_a_rule_that_compares_meanings_asks_without_an_engine(server: Servers) -> None:
+    async with server("--engine", "off") as client:
+        await call(client, "memory_stats")
+        put(
+            server,
+            Effect.DENY,
+            f"{PUSH} || (act.command === 'ls' && similar([{{content: act.command}}], 'list') > 2)",
+        )
+        assert before(server, "pwd", "--engine", "off") == {}
         answer = before(server, "ls", "--engine", "off")
         assert answer["permissionDecision"] == "ask"
-        assert "could not be judged" in answer["permissionDecisionReason"]
+        assert "a rule compares meanings, which takes an engine" in answer["permissionDecisionReason"]
+
+
+@pytest.mark.parametrize("harm", ["broken", "locked"])
+async def test_rules_that_cannot_be_read_ask_and_name_what_says_why(server: Servers, harm: str) -> None:
+    async with server("--engine", "off") as client:
+        await call(client, "memory_stats")
+    if harm == "broken":
+        server.db.write_bytes(b"no database at all" * 100)
+        answer = before(server, "ls", "--engine", "off")
+    else:
+        with Holder(server.db, "COMMIT; BEGIN EXCLUSIVE; SELECT 1"):
+            answer = before(server, "ls", "--engine", "off")
+    assert answer["permissionDecision"] == "ask"
+    assert "`memory-server doctor` says what is wrong." in answer["permissionDecisionReason"]
 
 
 async def test_settings_before_the_verb_are_those_of_the_hook(server: Servers) -> None:
@@ -243,13 +301,17 @@ async def test_settings_before_the_verb_are_those_of_the_hook(server: Servers) -
 async def test_what_the_engine_cannot_be_told_asks(server: Servers) -> None:
     async with server() as client:
         await call(client, "memory_stats")
-        put(server, Effect.DENY)
-        done = subprocess.run(
-            warm.cold("hook", "PreToolUse", "--db", server.given, "--embedder", "hashing"),
-            input=b'{"tool_name": "Bash", "tool_input": {"command": "\xff"}}', env={**os.environ, **server.env},
-            cwd=server.folder, capture_output=True, timeout=60, check=True,
-        )  # fmt: skip
-        assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "ask"
+        shop = server.folder / "shop"
+        shop.mkdir()
+        put(server, Effect.DENY, project=project_of(None, shop))
+        for folder, asks in ((shop, True), (server.folder, False)):
+            done = subprocess.run(
+                warm.cold("hook", "PreToolUse", "--db", server.given, "--embedder", "hashing"),
+                input=b'{"tool_name": "Bash", "tool_input": {"command": "\xff"}}', env={**os.environ, **server.env},
+                cwd=folder, capture_output=True, timeout=60, check=True,
+            )  # fmt: skip
+            assert (b'"permissionDecision": "ask"' in done.stdout) is asks
+            assert bool(done.stdout) is asks
 
 
 async def test_a_rule_that_fails_asks(server: Servers) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from memory_server import where
+from tests import terminal
 from tests.conftest import Holder, Servers, call
 from tests.hook.conftest import Hooks
 
@@ -120,8 +121,21 @@ async def test_what_a_client_sends_may_be_anything(server: Servers, hooks: Hooks
 
 
 def test_an_event_that_is_not_known_does_nothing(hooks: Hooks) -> None:
-    assert hooks("SomethingNew").out == ""
-    assert "'SomethingNew' is not a valid Name" in failure(hooks)
+    assert hooks("SesionStart").out == ""
+    assert failure(hooks).endswith(
+        "SesionStart failed: NotFound: There is no hook `SesionStart`. Did you mean `SessionStart`?"
+    )
+
+
+def test_a_person_who_mistypes_a_word_is_told_and_nothing_is_logged(hooks: Hooks) -> None:
+    for word, hint in (("logs", "Did you mean `log`?"), ("foo", "There are: log,")):
+        printed, code = terminal.typed(
+            "hook", word, "--db", hooks.given, env={**os.environ, **hooks.env}, folder=hooks.project
+        )
+        assert (code, f"EVENT: '{word}' is unknown. {hint}" in printed) == (2, True)
+        done = hooks.run("hook", word, "--db", hooks.given)
+        assert (done.returncode, hint in done.stderr) == (2, True)
+    assert hooks.log == []
 
 
 async def test_doctor_tells_what_failed_since_the_last_success(server: Servers, hooks: Hooks) -> None:

@@ -1,4 +1,4 @@
-"""Where the memory is on PostgreSQL and no engine runs, a rule that a person has confirmed asks before an act."""
+"""Where the memory is on PostgreSQL and no engine runs, the hook before an act judges it itself."""
 
 import json
 import os
@@ -18,14 +18,13 @@ from tests import warm
 from tests.conftest import ROOT
 from tests.postgres_server import new_place
 
-EVENT = {"session_id": "s1", "tool_name": "Bash", "tool_input": {"command": "ls"}}
 
-
-def printed(place: str, folders: dict[str, str], folder: Path) -> str:
+def printed(place: str, folders: dict[str, str], folder: Path, command: str = "git push origin main") -> str:
     """What the hook before an act prints."""
+    event = {"session_id": "s1", "tool_name": "Bash", "tool_input": {"command": command}}
     done = subprocess.run(
         warm.cold("hook", "PreToolUse", "--client", "claude", "--db", place, "--engine", "off"),
-        input=json.dumps(EVENT).encode(), env={**os.environ, **folders, "PYTHONPATH": str(ROOT)}, cwd=folder,
+        input=json.dumps(event).encode(), env={**os.environ, **folders, "PYTHONPATH": str(ROOT)}, cwd=folder,
         capture_output=True, timeout=60, check=True,
     )  # fmt: skip
     return done.stdout.decode()
@@ -39,21 +38,25 @@ def put(place: Postgres, stamp: trust.Stamp) -> None:
     services.close()
 
 
-def test_a_rule_asks_where_none_can_be_judged(user_folders: dict[str, str], tmp_path: Path) -> None:
+def test_a_rule_holds_where_no_engine_runs(user_folders: dict[str, str], tmp_path: Path) -> None:
     place = new_place()
     assert printed(place.given, user_folders, tmp_path) == ""  # and no tenant is made
     put(place, trust.unknown)
-    assert printed(place.given, user_folders, tmp_path) == ""
+    answer = json.loads(printed(place.given, user_folders, tmp_path))["hookSpecificOutput"]
+    assert "not confirmed by the user" in answer["additionalContext"]
     put(place, trust.typed)
     answer = json.loads(printed(place.given, user_folders, tmp_path))["hookSpecificOutput"]
-    assert answer["permissionDecision"] == "ask"
-    assert "could not be judged (no engine runs)" in answer["permissionDecisionReason"]
+    assert answer["permissionDecision"] == "deny"
+    assert printed(place.given, user_folders, tmp_path, "ls") == ""
 
 
 @pytest.mark.parametrize(
     "address", ["postgresql://nobody@127.0.0.1:1/none", "postgresql:///none?host=/nowhere"]
 )
-def test_a_server_that_cannot_be_reached_keeps_nobody_from_working(
+def test_a_server_that_cannot_be_reached_asks_and_names_what_says_why(
     user_folders: dict[str, str], tmp_path: Path, address: str
 ) -> None:
-    assert printed(address, user_folders, tmp_path) == ""
+    answer = json.loads(printed(address, user_folders, tmp_path))["hookSpecificOutput"]
+    assert answer["permissionDecision"] == "ask"
+    assert "cannot be reached" in answer["permissionDecisionReason"]
+    assert "`memory-server doctor` says what is wrong." in answer["permissionDecisionReason"]
