@@ -1,5 +1,6 @@
 """`memory-server add`: stores a memory, as the tool does."""
 
+import re
 import sys
 from collections.abc import Sequence
 from itertools import takewhile
@@ -11,16 +12,20 @@ from memory_server.cli.done import StoredAnswer
 from memory_server.cli.handles import HandleType, memory_of
 from memory_server.cli.opened import caller, embedding
 from memory_server.cli.program import arguments, verb
-from memory_server.cli.terminal import filled
+from memory_server.cli.terminal import bracketed, filled
 from memory_server.domain import handles
 from memory_server.domain.handles import Handle
-from memory_server.domain.memory import MemoryDraft, MemoryType, Stored
+from memory_server.domain.memory import MemoryDraft, MemoryId, MemoryType, Stored
 from memory_server.domain.notice import handle
+from memory_server.language.text import has_han
 from memory_server.language.when import Use
 from memory_server.mcp.tools.fields import Content, Importance, Tags
 from memory_server.settings import Settings
 
 _SUPERSEDES = "--supersedes"
+
+_WORDS = r"[^\s,;…→]+(?: [^\s,;…→]+)?"
+_ONE_FOR_ONE = re.compile(rf"{_WORDS} → {_WORDS}")
 
 SHOWN = 60
 """Characters of a similar memory that are shown."""
@@ -112,11 +117,28 @@ def _tell(stored: Stored) -> None:
     for similar in stored.similar:
         text = output.line_of(similar.memory.content)
         short = text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
-        differs = f" ({similar.differs})" if similar.differs else ""
-        text = f"{handle(similar.memory.id)} {short}{differs}"
+        text = f"{handle(similar.memory.id)} {short}{_in_few_words(similar.differs)}"
         output.say_text(filled("similar: {text}", text=text), indent=2)
         if similar.part:
             mend = f"memory-server edit {handle(similar.memory.id)}"
             output.say(f"It may replace a part of it: {similar.part}. If so: {mend}", indent=2)
-    for older in map(handle, stored.maybe_supersedes):
-        output.say(f"It may replace {older}. If so: memory-server forget {older}", indent=2)
+    for older in stored.maybe_supersedes:
+        output.say(f"It may replace {handle(older)}. If so: {_replacing(memory.id, older)}", indent=2)
+    if stored.similar and not (stored.maybe_supersedes or any(near.part for near in stored.similar)):
+        first = stored.similar[0].memory.id
+        output.say(f"If it replaces {handle(first)}: {_replacing(memory.id, first)}", indent=2)
+
+
+def _in_few_words(differs: str) -> str:
+    """Return what differs where that is a number or a name, of two words at most: `5 → 8`. The texts tell all else.
+
+    Chinese is parted into words by a guess, and half a word tells nothing.
+    """
+    return bracketed(differs) if _ONE_FOR_ONE.fullmatch(differs) and not has_han(differs) else ""
+
+
+def _replacing(newer: MemoryId, older: MemoryId | str) -> str:
+    """Return the command that says that a memory replaces a memory, a fact or a turn."""
+    if isinstance(older, str):
+        return f"memory-server forget {older.replace('f ', 'f:', 1)}"
+    return f"memory-server connect m{newer} supersedes m{older}"

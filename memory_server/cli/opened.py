@@ -77,7 +77,7 @@ def embedding(settings: Settings, *, makes: bool = False) -> Iterator["Services"
             services.queue.warm_up()
             if not makes:  # the command asks
                 services.reranking.load()
-            services.queue.answering()
+        services.queue.answering()  # an engine that has just started loads it still
         yield services
 
 

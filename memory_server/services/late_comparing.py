@@ -2,7 +2,7 @@
 
 import sys
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
@@ -56,12 +56,12 @@ class LateComparing:
             kind, id, fresh = self.queue.embedded.popleft()
             with self.database.read() as tx:
                 if kind is Embedded.MEMORIES:
-                    later = self._of_memory(tx, MemoryId(id), fresh)
+                    comparisons = [self._of_memory(tx, MemoryId(id), fresh), *self._of_newer(tx, id, fresh)]
                 elif kind is Embedded.FACTS and not self.several:
-                    later = self._of_fact(tx, id, fresh)
+                    comparisons = [self._of_fact(tx, id, fresh)]
                 else:
                     continue
-            if later is not None:
+            for later in filter(None, comparisons):
                 self._keep(later)
 
     def take(self, caller: Caller) -> list[Notice]:
@@ -81,11 +81,7 @@ class LateComparing:
         for memory in tx.memories.select([id]):
             if memory.is_digest or memory.superseded_by or not _is_recent(tx, memory.created_at):
                 continue
-            homes = () if self.several else comparing.homes_of(memory.project or "", Caller())
-            text = self.texts.of(memory.content)
-            written = WrittenText(
-                text, memory.type, memory.project, fresh, memory.person, homes, memory.created_at
-            )
+            written = self._written(memory, fresh)
             newer = range(id, sys.maxsize)
             by_words = comparing.compare(tx, replace(written, fresh=None), self.texts, newer)
             connected = {edge.other_end(id) for edge in tx.edges.strongest(id, KEPT)}
@@ -99,6 +95,28 @@ class LateComparing:
                 known_close,
             )
         return None
+
+    def _of_newer(self, tx: Tx, id: int, fresh: Fresh) -> Iterator["_Later | None"]:
+        """Compare with a memory those that were stored with their vectors while it had none, and so without it."""
+        waiting = {waiting_id for kind, waiting_id, _ in self.queue.embedded if kind is Embedded.MEMORIES}
+        for memory in tx.memories.select([MemoryId(id)]):
+            close = comparing.compare(tx, self._written(memory, fresh), self.texts, ()).similar
+            newer = [
+                near.memory
+                for near in close
+                if isinstance(near.memory, Memory) and near.memory.id > id and near.memory.id not in waiting
+            ]
+            vectors = tx.embeddings.vectors_of(fresh.space_id, [later.id for later in newer]) if newer else {}
+            for later in newer:
+                if later.id in vectors:
+                    with_vector = replace(fresh, texts=(later.content,), vectors=(vectors[later.id],))
+                    comparison = self._of_memory(tx, later.id, with_vector)
+                    yield comparison and comparison.with_alone(id)
+
+    def _written(self, memory: Memory, fresh: Fresh) -> WrittenText:
+        homes = () if self.several else comparing.homes_of(memory.project or "", Caller())
+        text = self.texts.of(memory.content)
+        return WrittenText(text, memory.type, memory.project, fresh, memory.person, homes, memory.created_at)
 
     def _of_fact(self, tx: Tx, id: int, fresh: Fresh) -> "_Later | None":
         for fact in tx.facts.select([id]):
@@ -145,6 +163,11 @@ class _Later:
     compared: Compared
     known_older: Collection[MemoryId | str] = ()
     known_close: Collection[MemoryId | str] = ()
+
+    def with_alone(self, id: int) -> "_Later":
+        """Return what the comparison says of one older memory."""
+        similar = tuple(near for near in self.compared.similar if near.memory.id == id)
+        return replace(self, compared=replace(self.compared, similar=similar))
 
 
 def _is_recent(tx: Tx, at: str) -> bool:

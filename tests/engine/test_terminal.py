@@ -140,6 +140,26 @@ def test_a_command_prints_the_same_with_an_engine_and_without(
     assert (answered.stdout, answered.stderr) == (alone.stdout, alone.stderr)
 
 
+def test_a_change_added_at_once_to_a_new_file_names_what_it_may_replace_and_the_command_for_it(
+    server: Servers,
+) -> None:
+    def typed(*words: str) -> str:
+        return ran(server, warm.cold("--db", server.given, *words), code=0).stdout
+
+    old, new = (
+        "The staging API runs on host kelp.",
+        "The staging API moved to host coral, because kelp is retired.",
+    )
+    typed("add", old)
+    added = typed("add", new).splitlines()
+    mend = "memory-server connect m2 supersedes m1"
+    assert added[1:] == [f"  similar: m1 {old}", f"  It may replace m1. If so: {mend}"]
+    typed(*mend.split()[1:])
+    assert f"(was: {old})" in typed("recall", "which host does the staging API run on?")
+    typed("add", "The build stops after 5 attempts.")
+    assert "5 attempts. (5 → 8)" in typed("add", "The build stops after 8 attempts.")
+
+
 def test_what_is_not_added_is_told_the_same_with_an_engine_and_without(server: Servers) -> None:
     refused = [
         (["add", ""], 2),

@@ -86,6 +86,21 @@ def test_what_was_stored_before_the_model_was_there_is_told_later_once(home: Hom
     assert home.told() == []
 
 
+def test_what_was_stored_with_its_vector_before_the_older_one_had_its_own_is_compared_with_that(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.work()
+    with monkeypatch.context() as busy:
+        busy.setattr(home.queue, "embed_now", lambda *_texts: None)
+        home.store(OLD)
+    stored = home.store(NEW)
+    assert (stored.similar, stored.maybe_supersedes) == ((), ())
+    home.work()
+    assert home.told() == [MAY_REPLACE]
+    with home.database.read() as tx:
+        assert [update.new.handle for update in tx.likely_updates.replacing([1])] == ["m2"]
+
+
 def test_what_is_compared_while_an_answer_is_told_is_told_by_the_next_one(home: Home) -> None:
     home.store(OLD)
     home.store(NEW)
