@@ -649,7 +649,7 @@ def test_the_doctor_says_what_is_at_work(server: Servers, program: Program) -> N
     assert (done.code, done.err) == (0, "")
     facts = dict(line.split(maxsplit=1) for line in done.out.splitlines())
     assert facts["database"] == f"{server.db} ({server.db.stat().st_size:,} bytes)"
-    assert facts["problems"] == "none"
+    assert (facts["tools"], facts["problems"]) == ("33", "none")
     assert facts["embedder"].startswith("hashing:")
 
 

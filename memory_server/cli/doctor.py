@@ -31,7 +31,7 @@ SILENT = "the hook before a prompt says nothing"
 """What that means for hooks."""
 
 _FIXED = "fixed"
-_AS_IT_IS = ("project", "tools", "embedder", "re-ranker", "to confirm")
+_AS_IT_IS = ("project", "embedder", "re-ranker", "to confirm")
 """Lines that hold names alone."""
 
 _FILES = ("copies", "rescued")
@@ -94,7 +94,10 @@ def _answer(
 
 
 def _line(named: tuple[str, str]) -> tuple[str, str]:
+    """Return a line of the report for a person, in their language: the tools only by their number."""
     name, value = named
+    if name == "tools":
+        return name, str(len(value.split(", ")))
     if name in _AS_IT_IS:
         return name, value
     semicolon = "；" if is_chinese() else "; "

@@ -3,13 +3,12 @@
 import click
 
 from memory_server.cli import options, output
-from memory_server.cli.handles import HandleType, memory_of
+from memory_server.cli.handles import HandleType, knowing_deleted, memory_of
 from memory_server.cli.install.clients import CLIENTS
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import verb
 from memory_server.cli.terminal import translated
 from memory_server.domain.edge import Edge, Relation
-from memory_server.domain.memory import MemoryId
 from memory_server.settings import Settings
 
 
@@ -47,14 +46,12 @@ def connect_command(
         raise click.UsageError(f"To connect an assistant, type: memory-server install {source}")
     if relation is None or target is None:
         raise click.UsageError("Write the relation and the second memory too, such as: connect 12 solves 7")
-    edge = Edge(_memory(source), _memory(target), Relation(relation), strength)
-    with opened(settings) as services:
-        written = services.graph.end(edge) if ends else services.graph.connect(edge, caller(settings))
+    start, end = (HandleType().convert(text, None, None) for text in (source, target))
+    edge = Edge(memory_of(start), memory_of(end), Relation(relation), strength)
+    by = caller(settings)
+    with opened(settings) as services, knowing_deleted(services, by, start, end):
+        written = services.graph.end(edge) if ends else services.graph.connect(edge, by)
     if output.answered(written):
         return
     named = f"m{edge.source} {translated(edge.relation.value)} m{edge.target}"
     output.say(f"{named} holds no longer." if ends else f"{named}: connected.")
-
-
-def _memory(text: str) -> MemoryId:
-    return memory_of(HandleType().convert(text, None, None))

@@ -6,7 +6,7 @@ import click
 
 from memory_server.cli import options, output
 from memory_server.cli.done import EditedAnswer
-from memory_server.cli.handles import HandleType, memory_of
+from memory_server.cli.handles import HandleType, knowing_deleted, memory_of
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import verb
 from memory_server.domain.handles import Handle
@@ -56,7 +56,8 @@ def edit_command(
         () if no_tags else tuple(options.checked(Tags, list(tags), "tag")) or None,
         None if importance is None else options.checked(Importance, importance, "importance"),
     )
-    with opened(settings) as services:
+    by = caller(settings)
+    with opened(settings) as services, knowing_deleted(services, by, id):
         if change == MemoryChange():
             change = _edited(services, memory)
         current = services.memories.whole(memory).memory
@@ -64,7 +65,7 @@ def edit_command(
             if not output.answered(EditedAnswer(current, None)):
                 output.say(f"{id} is unchanged.")
             return
-        updated = services.memories.update(memory, change, caller(settings))
+        updated = services.memories.update(memory, change, by)
     same_as = None if updated.same_as is None else f"m{updated.same_as}"
     if output.answered(EditedAnswer(updated.memory, same_as)):
         return

@@ -14,7 +14,7 @@ from memory_server.cli import options, output, terminal
 from memory_server.cli.answers import Shown, ShownFact, ShownMemory, ShownTrigger
 from memory_server.cli.done import ForgottenAnswer
 from memory_server.cli.guard import complain, failed
-from memory_server.cli.handles import HandlesType, Range
+from memory_server.cli.handles import HandlesType, Range, knowing_deleted
 from memory_server.cli.hints import told
 from memory_server.cli.opened import caller, erased, opened
 from memory_server.cli.output import Column
@@ -158,7 +158,8 @@ def _forget_all(services: "Services", handles: Sequence[Handle], purge: bool, by
     try:
         for handle in handles:
             try:
-                done = services.things.forget(handle, purge, by)
+                with knowing_deleted(services, by, handle):
+                    done = services.things.forget(handle, purge, by)
             except NotFound as error:
                 missing[handle] = told(error.problem) or ""
                 continue

@@ -1,15 +1,22 @@
 """Reads what a person types for one stored thing: `12`, `m12`, `t7`, `f current.task`, `w name`."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from memory_server.domain import handles
-from memory_server.domain.change import LETTERS, Kind
+from memory_server.domain.caller import Caller
+from memory_server.domain.change import LETTERS, ChangeAction, ChangeFilter, Kind
 from memory_server.domain.handles import Handle
 from memory_server.domain.memory import MemoryId
+from memory_server.errors import NotFound
+
+if TYPE_CHECKING:
+    from memory_server.app import Services
 
 
 def memory_of(handle: Handle) -> MemoryId:
@@ -21,6 +28,26 @@ def memory_of(handle: Handle) -> MemoryId:
     if handle.kind is not Kind.MEMORY:
         raise click.BadParameter(f"{handle} is not a memory. Write its id, such as 12.")
     return MemoryId(handle.id)
+
+
+@contextmanager
+def knowing_deleted(services: "Services", by: Caller, *items: Handle) -> Iterator[None]:
+    """Say of a thing that is not found what restores it, if it is deleted.
+
+    Raises:
+        NotFound: one of the things is not there.
+    """
+    try:
+        yield
+    except NotFound:
+        for item in items:
+            last = ChangeFilter(kind=item.kind, item=item.id, undone=True)
+            for change in services.changes.select(last, 1, by).changes:
+                if change.action is ChangeAction.DELETED:
+                    raise NotFound(
+                        f"{item} is deleted. `memory-server undo {change.id}` restores it."
+                    ) from None
+        raise
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,12 +34,25 @@ KINDS = {
     "short-term": Recallable.SHORT_TERM,
 }
 
+LISTED_ELSEWHERE = ("facts", "triggers", "rules", "projects")
+"""Commands that list something themselves."""
+
 OF_KINDS: "Columns[Seen]" = (
     Column("id", lambda item: str(_handle(item)), "cyan"),
     Column("when", lambda item: output.moment(item.at), "dim"),
     Column("project", lambda item: item.project, "dim"),
     Column("text", lambda item: trust.before(item.origin, item.text), fills=True),
 )
+
+
+class ListedType(options.Word):
+    """Reads the kind of what is listed; of a kind with a list of its own it says which command prints that."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        if value in LISTED_ELSEWHERE:
+            hint = f"To list {value}, type `memory-server {value}`."
+            return f"{value!r} is unknown. {hint}"
+        return super().get_invalid_choice_message(value, ctx)
 
 
 @verb(
@@ -52,7 +65,7 @@ OF_KINDS: "Columns[Seen]" = (
         "memory-server list short-term",
     ),
 )
-@click.argument("kind", type=options.Word(list(KINDS)), default="memories")
+@click.argument("kind", type=ListedType(list(KINDS)), default="memories")
 @options.filter_options
 @options.limit_option(20)
 @click.option("--offset", type=options.Number(0), default=0, help="How many of the newest to skip.")

@@ -98,7 +98,11 @@ class Verb(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_ARGUMENTS] = tuple(args)
         ctx.allow_extra_args = True
-        extra = super().parse_args(ctx, args)
+        try:
+            extra = super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx  # a missing value does not know its command
+            raise
         if extra and not ctx.resilient_parsing:
             words = [param for param in self.params if isinstance(param, click.Argument)]
             raise click.UsageError(_extra(ctx, extra[0], words))
@@ -221,7 +225,8 @@ def run(arguments: Sequence[str]) -> int:
     except click.NoSuchOption as error:
         if error.option_name == "--json":
             return _wrong(error, "This command prints no JSON.")
-        flags = [name for option in error.ctx.command.params for name in option.opts] if error.ctx else []
+        context = error.ctx or HelpContext(program)
+        flags = [name for option in context.command.get_params(context) for name in option.opts]
         near = meant(error.option_name, flags)
         flag = error.option_name
         return _wrong(

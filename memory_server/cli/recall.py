@@ -69,10 +69,10 @@ def recall_command(
 
     Without a question, --kind, --since and --until list what is stored.
     """
-    if not (query or kinds or since or until):
+    text = options.checked(SearchText, " ".join(query).strip(), "query")
+    if not (text or kinds or since or until):
         raise click.UsageError("Ask a question, or choose by --kind, --since and --until.")
     wish = RecallWish(frozenset(map(Recallable, kinds or KINDS)), project, since, until)
-    text = options.checked(SearchText, " ".join(query), "query")
     with embedding(settings) as services:
         result = services.recall.recall(
             text, (), max_tokens, wish, caller(settings), explain=terminal.is_json()
@@ -82,7 +82,8 @@ def recall_command(
         RecallAnswer(answer.text, answer.items, answer.tokens, answer.left_out, result.note, worse)
     ):
         return
-    output.say_text(in_chinese(answer.text) if terminal.is_chinese() else answer.text)
+    if answer.text:
+        output.say_text(in_chinese(answer.text) if terminal.is_chinese() else answer.text)
     if answer.left_out:
         left = ", ".join(f"{number} {terminal.translated(kind)}" for kind, number in answer.left_out.items())
         output.note(f"Left out: {left}. --max-tokens makes room.")

@@ -41,7 +41,7 @@ def _text(hit: Hit) -> str:
         "memory-server search deploy --project shop --since 30d --json",
     ),
 )
-@click.argument("query", nargs=-1, required=True)
+@click.argument("query", nargs=-1, metavar="QUERY...")
 @options.filter_options
 @click.option(
     "--limit",
@@ -57,9 +57,14 @@ def search_command(
     **filters: Any,
 ) -> None:
     """Find memories by words and by meaning, best first."""
+    text = " ".join(query).strip()
+    if not text:
+        raise click.UsageError(
+            "Say what to look for. `memory-server list` lists memories, also by --tag, --type and --since."
+        )
     with embedding(settings) as services:
         result = services.search.search(
-            " ".join(query),
+            text,
             options.filter_of(filters),
             limit or MOST,
             "hybrid",

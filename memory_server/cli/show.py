@@ -16,12 +16,12 @@ from memory_server.cli.answers import (
     ShownTrigger,
     StatedTrigger,
 )
-from memory_server.cli.handles import HandleType
+from memory_server.cli.handles import HandleType, knowing_deleted
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import verb
 from memory_server.cli.terminal import bracketed, colon, filled, is_chinese, translated
 from memory_server.domain.caller import Caller, Person
-from memory_server.domain.change import Change, ChangeAction, ChangeFilter, Kind
+from memory_server.domain.change import Change, ChangeFilter, Kind
 from memory_server.domain.fact import FactChange
 from memory_server.domain.handles import Handle
 from memory_server.domain.long_term import LongTermMemory
@@ -29,7 +29,6 @@ from memory_server.domain.memory import Memory, MemoryId
 from memory_server.domain.moment import timestamp
 from memory_server.domain.short_term import ShortTermId, ShortTermMemory
 from memory_server.domain.turn import Turn
-from memory_server.errors import Mend, NotFound
 from memory_server.language import catalogue
 from memory_server.settings import Settings
 from memory_server.stores import clock
@@ -69,16 +68,10 @@ def shown(services: "Services", handle: Handle, by: Caller) -> Shown:
     """Read the thing that a handle names.
 
     Raises:
-        NotFound: there is none; the message tells whether it is deleted.
+        NotFound: there is none; the message tells what restores it, if it is deleted.
     """
-    try:
+    with knowing_deleted(services, by, handle):
         return _found(services, handle, by)
-    except NotFound:
-        deleted = ChangeFilter(kind=handle.kind, item=handle.id, undone=True)
-        for change in services.changes.select(deleted, 1, by).changes:
-            if change.action is ChangeAction.DELETED:
-                raise NotFound(f"{handle} is deleted ({change.id}).", Mend.LIST_CHANGES) from None
-        raise
 
 
 def _found(services: "Services", handle: Handle, by: Caller) -> Shown:

@@ -8,7 +8,8 @@ suggests `search`, `find` does not. Every "Did you mean" of the program uses thi
 
 
 def meant(name: str, names: Sequence[str]) -> str | None:
-    """The known name that is most similar to a wrong one, case and `_` ignored; None if none is similar enough."""
+    """The known name that is most similar to a wrong one; None if none is similar enough. Case, `_` and `-` do not
+    count."""
     from rapidfuzz import fuzz, process  # imported here, because only a mistake needs it
 
     near = process.extractOne(name, names, scorer=fuzz.ratio, score_cutoff=ALIKE, processor=_letters)
@@ -23,4 +24,4 @@ def nearest(name: str, names: Sequence[str]) -> str:
 
 
 def _letters(name: str) -> str:
-    return name.lower().replace("_", "")
+    return name.lower().replace("_", "").replace("-", "")

@@ -83,7 +83,7 @@ def test_remarks_and_columns_are_chinese(terminal: Terminal) -> None:
     assert terminal("connect", "1", "solves", "2", LANG=CHINESE).out == "已建立关联：m1 解决 m2。\n"
     assert {row[3] for row in terminal("log", LANG=CHINESE).rows} >= {"存入"}
     terminal("forget", "1")
-    assert "（m1 已删除（d" in terminal("forget", "1", "--dry-run", LANG=CHINESE).out
+    assert "（m1 已删除。`memory-server undo d" in terminal("forget", "1", "--dry-run", LANG=CHINESE).out
 
 
 def test_the_marks_of_an_answer_are_chinese_and_the_texts_stay(terminal: Terminal) -> None:

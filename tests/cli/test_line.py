@@ -153,6 +153,23 @@ def test_words_that_mean_a_command_are_none_themselves() -> None:
 def test_a_wrong_flag_names_the_nearest(terminal: Terminal) -> None:
     assert "unknown flag --jsn. Did you mean `--json`?" in terminal("list", "--jsn", code=2).err
     assert "unknown flag --limt. Did you mean `--limit`?" in terminal("list", "--limt", "3", code=2).err
+    assert "unknown flag --hlep. Did you mean `--help`?" in terminal("search", "--hlep", code=2).err
+    assert "unknown flag --sort.\n" in terminal("list", "--sort", "x", code=2).err
+
+
+@pytest.mark.parametrize(
+    "line", ["edit m4 --text", "add x --importance", "list --tag", "token add --project"]
+)
+def test_who_leaves_out_a_value_sees_the_usage_of_the_command(
+    line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = line.split()
+    command = " ".join(words[: 2 if words[0] == "token" else 1])
+    assert run(words) == 2
+    usage, help_, told = capsys.readouterr().err.splitlines()
+    assert usage.startswith(f"usage: memory-server {command} [OPTIONS]")
+    assert help_ == f"Try `memory-server {command} --help`."
+    assert told == f"memory-server: Option '{words[-1]}' requires an argument."
 
 
 @pytest.mark.parametrize(
@@ -170,6 +187,9 @@ def test_a_wrong_flag_names_the_nearest(terminal: Terminal) -> None:
         ("fact", "KEY is missing."),
         ("add x --importance 11", "--importance: '11' is not a number from 1 to 10."),
         ("export --format xml", "--format: 'xml' is unknown. There are: jsonl, markdown."),
+        ("list facts", "KIND: 'facts' is unknown. To list facts, type `memory-server facts`."),
+        ("search --tag staging", "Say what to look for. `memory-server list` lists memories, also by --tag"),
+        ("recall", "Ask a question, or choose by --kind"),
     ],
 )
 def test_a_wrong_value_is_told_in_one_sentence_with_what_is_right(

@@ -87,8 +87,15 @@ async def test_what_is_forgotten_comes_back(server: Servers, terminal: Terminal,
     assert HARBOUR in contents(terminal)
     gone = terminal("forget", *things)
     assert len(gone.out.splitlines()) == 5
-    assert "m1 is deleted (d1)." in terminal("show", "1", code=1).err
-    assert "t1 is deleted (d2)." in terminal("show", "t1", code=1).err
+    for again in (
+        ["show", "1"],
+        ["forget", "1"],
+        ["edit", "1", "--text", "x"],
+        ["connect", "2", "solves", "1"],
+    ):
+        told = "m1 is deleted. `memory-server undo d1` restores it."
+        assert told in terminal(*again, code=1).err
+    assert "t1 is deleted. `memory-server undo d2` restores it." in terminal("show", "t1", code=1).err
     assert "No memory 41" in terminal("show", "41", code=1).err
     assert HARBOUR not in contents(terminal)
     changes = terminal("log", "--undoable", "--json").json["changes"]
