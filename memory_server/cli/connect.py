@@ -64,7 +64,7 @@ def install_command(
     if only_print:
         _print(client, parts, connected=True)
         return
-    is_here = chosen.is_here
+    is_here = chosen.is_here(_every_part(chosen, settings))
     changed = [_entered(change, parts) for change in files.entered(parts)]
     if not terminal.is_json():
         _tell(changed)
@@ -79,13 +79,14 @@ def install_command(
     if all(file.change == "none" for file in changed):
         output.say(f"{chosen.title} is already connected{works}. Nothing was changed.")
     elif is_here:
-        for line in (f"{chosen.title} is connected{works}.", chosen.then, SENTENCE):
-            output.say(line)
-    else:
+        output.say(f"{chosen.title} is connected{works}.")
+    elif works:
+        output.say("The server works.")
+    if not is_here:
         written = ", ".join(file.path for file in changed)
         output.say(f"No sign of {chosen.title} was found on this machine. Once there, it reads {written}.")
-        if works:
-            output.say("The server works.")
+    output.say(chosen.then)
+    output.say(SENTENCE)
 
 
 @verb("uninstall", examples=("memory-server uninstall claude",))
@@ -94,12 +95,10 @@ def install_command(
 def uninstall_command(settings: Settings, client: str, only_print: bool) -> None:
     """Disconnect a client: take out of its files what `install` wrote. The memory itself stays."""
     chosen = clients()[client]
-    parts = chosen.parts(this_program(_flags(settings)), EVERY)
     if only_print:
-        _print(client, parts, connected=False)
+        _print(client, chosen.parts(this_program(_flags(settings)), EVERY), connected=False)
         return
-    if chosen.permissions:
-        parts += _permissions(chosen, EVERYTHING)
+    parts = _every_part(chosen, settings)
     changed = [_taken_out(change) for change in files.taken_out(parts) if not change.is_none]
     if output.answered(ClientAnswer(client, False, changed, None, None, True)):
         return
@@ -108,6 +107,12 @@ def uninstall_command(settings: Settings, client: str, only_print: bool) -> None
         output.say(f"{chosen.title} is now disconnected. The memory stays in {settings.db}.")
     else:
         output.say(f"{chosen.title} was not connected. Nothing was changed.")
+
+
+def _every_part(client: Client, settings: Settings) -> list[InstallPart]:
+    """Return all that an installation may have written."""
+    parts = client.parts(this_program(_flags(settings)), EVERY)
+    return [*parts, *_permissions(client, EVERYTHING)] if client.permissions else parts
 
 
 def _entered(change: FileChange, parts: Sequence[InstallPart]) -> ClientFile:

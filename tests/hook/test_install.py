@@ -21,6 +21,7 @@ from venv import EnvBuilder
 
 import pytest
 
+from memory_server.cli.connect import SENTENCE
 from memory_server.cli.install.clients import ACTS, CLIENTS, HEARD
 from memory_server.mcp import listed
 from tests.conftest import ROOT, Servers, call
@@ -127,7 +128,9 @@ def test_a_client_without_files_gets_them_and_loses_them_again(hooks: Hooks, hom
     assert first
     assert all(f"{home / name}: written." in said for name in first)
     assert any(hooks.given.encode() in text for text in first.values())
-    assert run(hooks, home, "install", client).splitlines()[-1].endswith("Nothing was changed.")
+    assert f"{CLIENTS[client][0]} is already connected. Nothing was changed.\n" in run(
+        hooks, home, "install", client
+    )
     assert content(home) == first
     run(hooks, home, "uninstall", client)
     assert content(home) == {}
@@ -137,13 +140,18 @@ def test_a_client_without_files_gets_them_and_loses_them_again(hooks: Hooks, hom
 def test_a_client_that_is_not_on_this_machine_is_told_with_what_waits_for_it(
     hooks: Hooks, home: Path
 ) -> None:
-    *written, last = run(hooks, home, "install", "cursor").splitlines()
     files = [home / ".cursor" / "mcp.json", home / ".cursor" / "hooks.json"]
-    assert written == [f"{file}: written." for file in files]
-    assert last == (
-        f"No sign of Cursor was found on this machine. Once there, it reads {files[0]}, {files[1]}."
-    )
-    assert "is already connected" in run(hooks, home, "install", "cursor")
+    last = [
+        f"No sign of Cursor was found on this machine. Once there, it reads {files[0]}, {files[1]}.",
+        "Start Cursor again, and switch the server on under Settings, MCP.",
+        SENTENCE,
+    ]
+    assert run(hooks, home, "install", "cursor").splitlines() == [
+        *(f"{file}: written." for file in files), *last
+    ]  # fmt: skip
+    assert run(hooks, home, "install", "cursor").splitlines()[2:] == [
+        "Cursor is already connected. Nothing was changed.", *last
+    ]  # fmt: skip
     (home / ".gemini").mkdir()
     (home / ".gemini" / "oauth.json").write_text("{}")
     assert "Gemini CLI is connected." in run(hooks, home, "install", "gemini")
@@ -155,7 +163,8 @@ def test_neither_an_empty_folder_nor_what_install_wrote_is_a_sign_of_a_client(
 ) -> None:
     for path in FILES:
         (home / path).parent.mkdir(parents=True, exist_ok=True)
-    answers = [json.loads(run(hooks, home, "install", client, "--json")) for _ in range(2)]
+    flags = ["--allow", "--json"] if client == "claude" else ["--json"]
+    answers = [json.loads(run(hooks, home, "install", client, *flags)) for _ in range(2)]
     assert [answer["on_this_machine"] for answer in answers] == [False, False]
 
 
@@ -188,11 +197,11 @@ def test_install_makes_the_database_by_a_first_call(hooks: Hooks, home: Path, cl
     hooks.db.unlink()
     lines = run(hooks, home, "install", client, tries=True).splitlines()
     assert lines[-3].endswith(" is connected, and the server works.")
-    assert lines[-1] == 'Then type: "Remember that we deploy on Tuesdays."'
+    assert lines[-1] == SENTENCE
     assert hooks.rows("SELECT count(*) FROM memories") == [(0,)]
-    assert run(hooks, home, "install", client, tries=True).endswith(
-        " is already connected, and the server works. Nothing was changed.\n"
-    )
+    again = run(hooks, home, "install", client, tries=True).splitlines()
+    assert again[-3].endswith(" is already connected, and the server works. Nothing was changed.")
+    assert again[-2:] == lines[-2:]
 
 
 def test_the_hooks_of_a_first_session_keep_its_turn(hooks: Hooks, home: Path) -> None:

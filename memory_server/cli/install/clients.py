@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_server.cli.install import files
-from memory_server.cli.install.launch import Launch, this_program
+from memory_server.cli.install.launch import Launch
 from memory_server.cli.install.opencode import is_plugin, plugin
 from memory_server.cli.install.parts import (
     NAME,
@@ -91,14 +91,14 @@ class Client:
     permissions: Callable[[Iterable[str]], InstallPart] | None = None
     program: str = ""
 
-    @property
-    def is_here(self) -> bool:
-        """Return True where something on this machine shows the client: its program, or a file that is not ours."""
+    def is_here(self, parts: Sequence[InstallPart]) -> bool:
+        """Return True where something on this machine shows the client: its program, or a file with more than these
+        parts, which are all of ours.
+        """
         if self.program and shutil.which(self.program):
             return True
         if not self.home.is_dir():
             return False
-        parts = self.parts(this_program([]), EVERY)
         ours = {change.path for change in files.taken_out(parts) if change.after is None}
         return any(path.is_file() and path.resolve() not in ours for path in self.home.rglob("*"))
 
