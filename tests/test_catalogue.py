@@ -39,6 +39,8 @@ from tests.test_architecture import modules, strings
 TEMPLATES = sorted((ROOT / "memory_server" / "web" / "templates").glob("*.html"))
 WORD = re.compile(r"[A-Za-z]{2}")
 PLACE = re.compile(r"\{(\w*)\}")
+EXPLAINED = re.compile(r"([a-z_]+)（([^（）]+)）")
+"""A name to type, and its Chinese."""
 
 SAYS = {
     "answer": {"say", "note", "complain", "failed", "confirm", "fail", "translated", "filled"},
@@ -212,6 +214,13 @@ def test_each_text_of_a_page_and_each_name_of_a_kind_has_its_chinese() -> None:
     assert (of_templates() | named()) - catalogue.entries().keys() == set()
 
 
+def test_a_name_has_one_chinese_word_also_where_help_explains_it() -> None:
+    explained = {pair for words in catalogue.entries().values() for pair in EXPLAINED.findall(words)}
+    wrong = {(name, word) for name, word in explained if name in named() and catalogue.word(name) != word}
+    assert wrong == set()
+    assert {str(relation) for relation in Relation} <= {name for name, _ in explained}
+
+
 def secrets() -> set[str]:
     """The kinds of secrets that are refused."""
     formats = (*secret_formats._PREFIXED, *secret_formats._SHAPED)
@@ -254,7 +263,7 @@ def test_nothing_is_in_the_catalogue_that_nothing_shows() -> None:
 def test_both_languages_have_the_same_places() -> None:
     for english, words in catalogue.entries().items():
         if "{}" in english:
-            places = {place.rstrip("w") for place in PLACE.findall(words)}
+            places = {place.rstrip("wl") for place in PLACE.findall(words)}
             assert places == {str(at) for at in range(english.count("{}"))}, english
         else:
             assert sorted(PLACE.findall(words)) == sorted(PLACE.findall(english)), english
@@ -274,7 +283,7 @@ def test_a_value_of_the_person_stays_as_it_is() -> None:
 
 def test_a_value_that_is_a_word_or_a_sentence_of_ours_is_chinese_too() -> None:
     assert catalogue.chinese("No turn 7.") == "找不到对话轮次 t7。"
-    assert catalogue.chinese("'x' is unknown. There are: a, b.") == "'x' 无法识别。可用的有：a, b。"
+    assert catalogue.chinese("'x' is unknown. There are: a, b.") == "'x' 无法识别。可用的有：a、b。"
 
 
 def places() -> set[str]:

@@ -463,8 +463,8 @@ def test_a_wrong_value_is_said_in_chinese(program: Program, monkeypatch: pytest.
     done = program("--trust", "maybe", "--workers", "x", "--reranker", "endpoint")
     assert done.err.splitlines() == [
         "memory-server：此重排序模型需要 --reranker-url：一个地址，例如 http://localhost:8080。",
-        "memory-server：--trust: 'maybe' 无法识别。可用的有：off, mark, confirm。",
-        "memory-server：--workers: 'x' 不是 1 到 64 之间的整数。",
+        "memory-server：--trust：'maybe' 无法识别。可用的有：off、mark、confirm。",
+        "memory-server：--workers：'x' 不是 1 到 64 之间的整数。",
     ]
 
 

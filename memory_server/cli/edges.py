@@ -40,6 +40,7 @@ def connect_command(
 ) -> None:
     """Connect two memories by an edge. SOURCE solves, causes, supersedes… TARGET.
 
+    RELATION is related_to, causes, solves, depends_on, contradicts, extends, example_of, supersedes or summarizes.
     `memory-server show ID` shows the edges of a memory.
     """
     if source in CLIENTS:

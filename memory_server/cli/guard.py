@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 from memory_server import defaults, flags
 from memory_server.cli import terminal
 from memory_server.cli.hints import told
-from memory_server.cli.terminal import translated
+from memory_server.cli.terminal import colon, translated
 from memory_server.errors import MemoryServerError
 from memory_server.language.nearest import nearest
 from memory_server.language.text import visible
@@ -70,7 +70,7 @@ def _wrong_setting(fault: Mapping[str, Any], flags_of_call: Mapping[str, object]
     wrong = _wrong_value(fault["type"], field, value) or fault["msg"].removeprefix("Value error, ")
     if value is None:
         return f"{place} {wrong}."
-    return f"{place}: {wrong}" if wrong.endswith(".") else f"{place}: {wrong}, got {value!r}"
+    return f"{place}{colon()}{wrong}" if wrong.endswith(".") else f"{place}: {wrong}, got {value!r}"
 
 
 def _wrong_value(kind: str, field: FieldInfo, value: object) -> str | None:

@@ -10,6 +10,7 @@ from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
 from memory_server.cli.show import shown
+from memory_server.cli.terminal import translated
 from memory_server.domain import trust
 from memory_server.domain.change import Kind
 from memory_server.domain.handles import Handle
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 COLUMNS: Columns[Memory] = (
     Column("id", lambda memory: f"m{memory.id}", "cyan"),
     Column("when", lambda memory: output.moment(memory.occurred_at), "dim"),
-    Column("type", lambda memory: memory.type.value, "green"),
+    Column("type", lambda memory: translated(memory.type.value), "green"),
     Column("project", lambda memory: memory.project, "dim"),
     Column("text", lambda memory: trust.before(memory.origin, memory.content), fills=True),
 )

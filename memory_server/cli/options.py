@@ -9,11 +9,12 @@ import click
 from pydantic import TypeAdapter, ValidationError
 
 from memory_server.cli import output
-from memory_server.cli.terminal import colon, translated
+from memory_server.cli.terminal import bracketed, colon, translated
 from memory_server.domain import moment
 from memory_server.domain.memory import Filter, MemoryType
-from memory_server.language import when
+from memory_server.language import catalogue, when
 from memory_server.language.nearest import nearest
+from memory_server.language.text import has_han
 from memory_server.language.when import Use
 from memory_server.settings import is_month_first
 from memory_server.stores import clock
@@ -126,10 +127,21 @@ def completed(what: str) -> Callable[[click.Context, click.Parameter, str], list
 
 
 class Word(click.Choice[str]):
-    """One of a few words."""
+    """One of a few words; it may be written in Chinese."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if has_han(str(value)):
+            value = {catalogue.word(choice): choice for choice in self.choices}.get(value, value)
+        return super().convert(value, param, ctx)
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:  # noqa: ARG002
-        return f"{value!r} is unknown. {nearest(str(value), list(map(str, self.choices)))}"
+        return f"{value!r} is unknown. {nearest(str(value), list(map(named, self.choices)))}"
+
+
+def named(choice: str) -> str:
+    """Return a word to type, with its Chinese for who reads that."""
+    chinese = translated(choice)
+    return choice if chinese == choice else f"{choice}{bracketed(chinese)}"
 
 
 TYPE = Word([type_.value for type_ in MemoryType], case_sensitive=False)

@@ -298,7 +298,7 @@ def _wrong_value(error: click.BadParameter) -> str:
         return error.message
     name, kind = _name(error.param), error.param.type
     if not isinstance(error, click.MissingParameter):
-        return f"{name}: {error.message}"
+        return f"{name}{terminal.colon()}{error.message}"
     if isinstance(kind, click.Choice):
         return f"{name} is missing. There are: {', '.join(map(str, kind.choices))}."
     return f"{name} is missing."

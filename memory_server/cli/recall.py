@@ -25,7 +25,7 @@ _IN_CHINESE = (
             ("from ", "来自 "),
             (r"(\S+) may replace it", r"可能已被 \1 取代"),
             ("may replace ", "可能取代 "),
-            ("contradicts ", "反驳 "),
+            (r"contradicts (\S+)", r"与 \1 矛盾"),
         )
     ),
 )

@@ -22,7 +22,7 @@ COLUMNS: Columns[Hit] = (
     Column("id", lambda hit: f"m{hit.memory.id}", "cyan"),
     Column("score", lambda hit: "" if hit.memory.superseded_by else f"{hit.score:.2f}", right=True),
     Column("when", lambda hit: output.moment(hit.memory.occurred_at), "dim"),
-    Column("type", lambda hit: hit.memory.type.value, "green"),
+    Column("type", lambda hit: translated(hit.memory.type.value), "green"),
     Column("project", lambda hit: hit.memory.project, "dim"),
     Column("text", lambda hit: _text(hit), fills=True),
 )

@@ -133,9 +133,10 @@ def _print(item: Shown) -> None:
 
 def _print_memory(item: ShownMemory) -> None:
     memory = item.memory
-    output.say_text(f"m{memory.id}  {memory.type}", "bold")
+    output.say_text(f"m{memory.id}  {translated(memory.type.value)}", "bold")
     _print_text(memory.content)
     when = None if memory.occurred_at == memory.created_at else output.moment(memory.occurred_at)
+    newer = memory.superseded_by
     output.fields(
         ("project", memory.project),
         ("tags", ", ".join(memory.tags)),
@@ -144,7 +145,7 @@ def _print_memory(item: ShownMemory) -> None:
         ("stored", _signed(memory.created_at, _who(memory.created_by, memory.session))),
         ("changed", None if memory.updated_at == memory.created_at else output.moment(memory.updated_at)),
         ("found", _found_times(memory)),
-        ("superseded", filled("by {who}", who=f"m{memory.superseded_by}") if memory.superseded_by else None),
+        ("state", filled("superseded by m{id}", id=newer) if newer else None),
         _origin(memory.origin),
         ("metadata", output.shown_value(memory.metadata) if memory.metadata else None),
     )
@@ -156,7 +157,8 @@ def _print_memory(item: ShownMemory) -> None:
 def _print_fact(item: ShownFact) -> None:
     fact = item.fact
     if fact is not None:
-        output.say_text(f"{fact.key}  {fact.home.scope} {fact.home.owner}".rstrip(), "bold")
+        scope = translated(fact.home.scope.value)
+        output.say_text(f"{fact.key}  {scope} {fact.home.owner}".rstrip(), "bold")
         _print_text(output.shown_value(fact.value))
         output.fields(
             ("tags", ", ".join(fact.tags)),

@@ -75,7 +75,7 @@ def stats_command(settings: Settings, project: str | None, of_calls: bool, days:
         return
     output.fields(
         ("memories", f"{answer.memories:,}"),
-        *((f"  {name}", f"{number:,}") for name, number in answer.by_type.items()),
+        *((f"  {translated(name)}", f"{number:,}") for name, number in answer.by_type.items()),
         ("projects", f"{len(answer.by_project):,}"),
         *((f"  {name or translated('(none)')}", f"{number:,}") for name, number in answer.by_project.items()),
         ("embedder", answer.embedder),

@@ -1,12 +1,12 @@
 """The Chinese of what people read, on a terminal and on the pages: one catalogue, `chinese.json`, by the English text.
 
 `{}` in the English stands for a value of any length, and `{0}` in the Chinese for the first of these; `{0w}` where that
-is a text of ours. A name in braces is filled in afterwards, by the code that has the value.
+is a text of ours, `{0l}` where it is a list. A name in braces is filled in afterwards, by the code that has the value.
 """
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from memory_server.language.text import has_han
 
 FILE = Path(__file__).with_name("chinese.json")
 
-_PLACE = re.compile(r"\{(\d)(w?)\}")
+_PLACE = re.compile(r"\{(\d)([wl]?)\}")
 _OR = re.compile(r", or (?=a command that runs |an act that |an act for which )")
 
 
@@ -70,10 +70,17 @@ def _value(text: str) -> str:
 def _filled(words: str, values: Sequence[str]) -> str:
     text, end = "", 0
     for place in _PLACE.finditer(words):
-        value = values[int(place[1])]
         text = _beside(text, words[end : place.start()])
-        text, end = _beside(text, chinese(value) if place[2] else value), place.end()
+        text, end = _beside(text, _IN[place[2]](values[int(place[1])])), place.end()
     return _beside(text, words[end:])
+
+
+_IN: dict[str, Callable[[str], str]] = {
+    "": str,
+    "w": chinese,
+    "l": lambda names: names.replace(", ", "、"),
+}
+"""By the letter of a place: how its value is put into the Chinese."""
 
 
 def _beside(left: str, right: str) -> str:

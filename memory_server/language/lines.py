@@ -6,12 +6,13 @@ from memory_server.language.text import width
 
 _WIDE = "\u2e80-\U0010ffff"
 _SIGNS = "[，。、；：）？！”]*"
+_OPENING = "[（《「]*"
 _WORD = rf"[^\s{_WIDE}]+"
 _COMMAND = rf"[^\s`{_WIDE}]*`[^`]+`[^\s`{_WIDE}]*"
-_WORDS = re.compile(rf"{_WORD}\s*{_SIGNS}|\s+|.{_SIGNS}")
-"""A word or a Chinese letter, with the signs that begin no line."""
+_WORDS = re.compile(rf"{_OPENING}{_WORD}\s*{_SIGNS}|\s+|{_OPENING}.{_SIGNS}")
+"""A word or a Chinese letter, with the signs that begin no line, and those that end none."""
 
-_COMMANDS = re.compile(rf"(?:{_COMMAND}|{_WORD})\s*{_SIGNS}|\s+|.{_SIGNS}")
+_COMMANDS = re.compile(rf"{_OPENING}(?:{_COMMAND}|{_WORD})\s*{_SIGNS}|\s+|{_OPENING}.{_SIGNS}")
 """The same; what is in backticks is whole."""
 
 

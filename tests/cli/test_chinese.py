@@ -41,6 +41,7 @@ def test_a_page_of_help_is_as_wide_as_the_screen(chinese: None) -> None:
 def test_a_line_is_broken_between_letters_and_begins_with_no_comma() -> None:
     assert wrapped("按字词和语义查找记忆，最相关的在前。", 20) == ["按字词和语义查找记", "忆，最相关的在前。"]
     assert wrapped("用 memory-server list 列出。", 16) == ["用 memory-server", "list 列出。"]
+    assert wrapped("decision（决定）、error（错误）", 10) == ["decision", "（决定）、", "error（错", "误）"]
 
 
 def test_messages_titles_and_errors_are_chinese_and_json_is_not(terminal: Terminal) -> None:
@@ -48,7 +49,7 @@ def test_messages_titles_and_errors_are_chinese_and_json_is_not(terminal: Termin
     assert terminal("forget", "1", LANG=CHINESE).out == "m1 已删除。\n"
     assert terminal("undo", "--last", "1", "--yes", LANG=CHINESE).err == "已撤销 1 项更改。\n"
     assert terminal("serch", code=2, LANG=CHINESE).err.splitlines()[-1] == (
-        "memory-server：未知命令 'serch'。您是否想输入 `search`？"
+        "memory-server：没有命令 'serch'。您是否想输入 `search`？"
     )
     assert terminal("show", "99", code=1, LANG=CHINESE).err.endswith(
         "编号可用 `memory-server list` 或 `memory-server search` 查看。\n"
@@ -70,7 +71,7 @@ def test_what_is_refused_is_chinese_with_its_reason(terminal: Terminal) -> None:
     assert "请加 --yes，或写出更改的编号。" in refused("undo")
     assert refused("undo", "c99", code=1).startswith("memory-server：找不到更改 c99，或它已无法撤销。")
     wrong = terminal("list", "--time-zone", "Mars/Base", code=2, LANG=CHINESE).err
-    assert wrong == "memory-server：--time-zone：须为时区，例如 Asia/Shanghai，实为 'Mars/Base'\n"
+    assert wrong == "memory-server：--time-zone：'Mars/Base' 不对，须为时区名，例如 Asia/Shanghai。\n"
     assert "'昨天' 按 " in terminal("list", "--since", "昨天", LANG=CHINESE).err
 
 
@@ -86,6 +87,23 @@ def test_remarks_and_columns_are_chinese(terminal: Terminal) -> None:
     assert "（m1 已删除。`memory-server undo d" in terminal("forget", "1", "--dry-run", LANG=CHINESE).out
 
 
+def test_types_relations_and_scopes_have_chinese_names(terminal: Terminal) -> None:
+    terminal("add", HARBOUR, "--type", "决定")
+    terminal("add", RELEASE)
+    assert terminal("connect", "1", "取代", "2").out == "m1 supersedes m2: connected.\n"
+    terminal("fact", "editor", "vim", "--scope", "全局")
+    assert [row[2] for row in terminal("list", LANG=CHINESE).rows] == ["观察", "决定"]
+    assert terminal("list", "--type", "决定").rows[0][2] == "decision"
+    assert terminal("show", "1", LANG=CHINESE).out.startswith("m1  决定\n")
+    assert "\n状态    已被 m1 取代\n" in terminal("show", "2", LANG=CHINESE).out
+    assert terminal("show", "f:editor", LANG=CHINESE).out.startswith("editor  全局\n")
+    assert "  决定" in terminal("stats", LANG=CHINESE).out
+    assert [row[0] for row in terminal("facts", "--scope", "全局", LANG=CHINESE).rows] == ["全局"]
+    wrong = terminal("list", "--type", "决策", code=2, LANG=CHINESE).err
+    assert "--type：'决策' 无法识别。可用的有：observation（观察）、decision（决定）、" in wrong
+    assert terminal("connect", "-h", LANG=CHINESE).out.count("supersedes（取代）") == 2
+
+
 def test_the_marks_of_an_answer_are_chinese_and_the_texts_stay(terminal: Terminal) -> None:
     texts = ["The shop is deployed · contradicts the poster", "The shop is deployed on Thursdays"]
     for text in texts:
@@ -93,8 +111,8 @@ def test_the_marks_of_an_answer_are_chinese_and_the_texts_stay(terminal: Termina
     terminal("connect", "1", "contradicts", "2")
     lines = terminal("recall", "When is the shop deployed?", LANG=CHINESE).out.splitlines()
     assert {line.split(": ", 1)[1] for line in lines} == {
-        f"{texts[0]} [m1 · 反驳 m2]",
-        f"{texts[1]} [m2 · 反驳 m1]",
+        f"{texts[0]} [m1 · 与 m2 矛盾]",
+        f"{texts[1]} [m2 · 与 m1 矛盾]",
     }
 
 
