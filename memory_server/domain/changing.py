@@ -42,22 +42,19 @@ _OTHER = closed_list(
 )
 """What says that another thing is spoken of."""
 
-_BEING = closed_list(r"(?:\b(?:is|are|was)|['’](?:s|re)|\s(?:to|into)|[到成为至是])\s?$")
-"""What stands before a value that somebody or something has."""
-
-_PRONOUN = closed_list(
-    r"^(?:\w+\s){0,3}?(?:it|he|she|they|them|him|her|its|hes|shes|(?:it|s?he)['’]s)\b|[他她它]"
+_OTHERS = closed_list(
+    r"\b(?:neighbou?rs?|friends?|mates?|flatmates?|roommates?|cousins?|competitors?)\b|\bnew\s(?:client|customer|patient|student|guest)\b"
+    r"|师[兄弟姐妹]|室友|同学|同事|朋友|邻居|对面|别家|同行"
 )
+"""Somebody else: what a clause says of them changes nothing of a text in which they are not."""
+
+_PRONOUN = closed_list(r"^(?:it|he|she|they|its|hes|shes|(?:it|s?he)['’]s)\b|^[他她它]")
 
 _FINITE = closed_list(
     r"\b(?:is|are|was|were|has|have|had|['’]s|['’]re|gets?|got|goes?|takes?|took|comes?|came|starts?|asks?|costs?|runs?|needs?"
     r"|listens?|lasts?|seats?|made|makes?|gives?|gave)\b|[是有在要叫用卖]"
 )
 """The verb behind the subject."""
-
-_FORBIDS = closed_list(
-    r"\b(?:never|don['’]?t|do\snot|must\snot|no|only|always)\b|不要|不得|别|禁止|绝不|从不|只|必须|一律"
-)
 
 _ENDING = lazy(r"(?:['’]s|ie[sd]|e[sd]|ing|[sey])$")
 
@@ -94,6 +91,8 @@ class ReadText:
         return _stem(query.uncontracted(term)) in self.stems
 
     def states(self, value: str) -> bool:
+        if has_han(value[-1]):
+            return re.search(rf"(?<![0-9a-z]){re.escape(value)}", self.folded) is not None
         return re.search(rf"(?<![0-9a-z]){re.escape(value)}s?(?![0-9a-z])", self.folded) is not None
 
 
@@ -112,13 +111,14 @@ def read(text: str) -> ReadText:
 
 def may_change(clause: Clause) -> bool:
     """True if a clause has a value, or a word that marks a change: others change nothing."""
-    return clause.changes or clause.permits or bool(read(clause.text).values)
+    return clause.changes or bool(read(clause.text).values)
 
 
-def changed(clause: Clause, prompt: str, turn: str, written: str) -> PassingChange | None:
-    """Return what a clause of a prompt changes of a text; None where it changes nothing. `turn` is the one before."""
+def changed(clause: Clause, prompt: str, written: str) -> PassingChange | None:
+    """Return what a clause of a prompt changes of a text; None where it changes nothing."""
     spoken, text = read(clause.text), read(written)
-    if _OTHER.search(spoken.plain):
+    stranger = _OTHERS.search(spoken.plain)
+    if _OTHER.search(spoken.plain) or (stranger and stranger[0] not in text.plain):
         return None
     fresh = [value for value in spoken.values if not text.states(value.text)]
     weight = _shared(spoken, text)
@@ -128,15 +128,13 @@ def changed(clause: Clause, prompt: str, turn: str, written: str) -> PassingChan
             return PassingChange((denied,), weight >= RARE or is_named, weight)
     if clause.ends and (name := _ended(spoken, text)):
         return PassingChange((name,), True, weight)
-    if clause.permits and weight >= RARE and _FORBIDS.search(written):
-        return PassingChange((), False, weight)
     pairs = [(new, old) for new in fresh for old in text.values if values.alike(new, old)]
     both = [pair for pair in pairs if spoken.states(pair[1].text)]
     is_step = bool(both) and _FROM_TO.search(spoken.plain) is not None
-    if both and (is_step or weight >= RARE):
-        return PassingChange(_replaced(both), is_step or clause.changes, weight)
+    if both and (is_step or (clause.changes and weight >= RARE)):
+        return PassingChange(_replaced(both), True, weight)
     if pairs:
-        return _of_pairs(clause, spoken, text, pairs, weight, prompt, turn)
+        return _of_pairs(clause, spoken, text, pairs, weight, prompt)
     if weight >= RARE and (clause.renews or (clause.changes and _shares_several(spoken, text))):
         return PassingChange((), False, weight)
     return None
@@ -149,23 +147,17 @@ def _of_pairs(
     pairs: Sequence[tuple[StatedValue, StatedValue]],
     weight: float,
     prompt: str,
-    turn: str,
 ) -> PassingChange | None:
     """Return the change of a clause that has other values of the kinds that a text has."""
-    new, old = pairs[0]
     is_marked = clause.changes or any(_follows_into(value, spoken) for value, _ in pairs)
     if weight >= RARE:
         is_same = is_marked or (
             len({value for value, _ in pairs}) == 1 and _says_it_otherwise(pairs, spoken, text)
         )
         return PassingChange(_replaced(pairs), is_marked, weight) if is_same else None
-    if is_marked and len({value for _, value in pairs}) == 1:
-        is_told = _shared(read(prompt), text) >= RARE
-        is_meant = _PRONOUN.search(spoken.plain) and (
-            is_told or (_BEING.search(spoken.plain[: new.start]) and not new.names)
-        )
-        if is_meant or _is_same_measure(new, old, spoken):
-            return PassingChange((old.text,), is_told, _shared(read(f"{prompt} {turn}"), text))
+    is_of_it = is_marked and _PRONOUN.search(spoken.plain) and _shared(read(prompt), text) >= RARE
+    if is_of_it and len({value for _, value in pairs}) == 1:
+        return PassingChange((pairs[0][1].text,), True, weight)
     return None
 
 
@@ -211,13 +203,6 @@ def _says_it_otherwise(
     shared = sum(map(text.has, terms))
     is_chinese = has_han(spoken.plain)
     return bool(terms) and text.has(terms[0]) and shared >= (KNOWN if is_chinese else 1) * len(terms)
-
-
-def _is_same_measure(new: StatedValue, old: StatedValue, spoken: ReadText) -> bool:
-    """True if something now has a number with the unit of the old one; in Chinese, of its size."""
-    if {new.kind, old.kind} != {"number"} or not _follows_into(new, spoken):
-        return False
-    return new.unit == old.unit if new.unit else has_han(spoken.plain) and values.are_near(new, old, 2)
 
 
 def _follows_into(value: StatedValue, spoken: ReadText) -> bool:

@@ -211,7 +211,7 @@ def _ends_a_value(pair: TextPair) -> bool:
     new, old = pair.new.plain, pair.old.plain
     if pair.old.cues.change or pair.old.cues.negation:
         return False
-    changes = (changed(clause, new, "", old) for clause in clauses(new))
+    changes = (changed(clause, new, old) for clause in clauses(new))
     ended = [value for change in changes if change and change.is_sure for value in change.values]
     return any(value in new.casefold() and not value.isdigit() for value in ended)
 

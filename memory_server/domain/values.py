@@ -16,6 +16,9 @@ DAYS = (
 )
 MONTHS = "|".join(calendar_words.MONTHS)
 
+_LETTER = r"[^\W\u4e00-\u9fff]"
+_LETTER_OR_MARK = rf"(?:{_LETTER}|['’/-])"
+
 _VALUE = lazy(
     r"(?i:(?P<time>(?<![\d.])\d{1,2}[:.]\d\d(?!\.?\d)(?:\s?[ap]m\b)?|(?<!\d)\d{1,2}\s?(?:[ap]m\b|[点时](?:半|\d{1,2}分?)?)))"
     rf"|(?i:(?P<date>(?<!\d)\d{{1,2}}(?:st|nd|rd|th)\b|(?<!\d)\d{{1,2}}(?=\s(?:{MONTHS})\b)"
@@ -24,7 +27,7 @@ _VALUE = lazy(
     rf"|(?i:\b(?P<month>{MONTHS})\b)|(?P<zh_month>(?<!\d)\d{{1,2}}\s?月)"
     r"|(?P<code>(?<![\w/])/[\w./-]+|\b[A-Za-z]+(?:[-_][A-Za-z0-9]+)*[-_]?\d[\w.-]*\b)"
     r"|(?P<number>(?<![A-Za-z0-9_.])(?<!\d\sto\s)\d+(?:[.,]\d+)*)"
-    r"|(?P<name>(?<![A-Za-z0-9])[A-Z](?=\w)[\w'’/-]*(?:\s[A-Z][\w'’-]+)*)"
+    rf"|(?P<name>(?<![A-Za-z0-9])[A-Z](?={_LETTER}){_LETTER_OR_MARK}*(?:\s[A-Z]{_LETTER_OR_MARK}+)*)"
     r"|(?i:\b(?:called|named)\s(?!(?:them|him|her|me|you|us|it|in|for|on|off|out)\b))(?P<called>[\w'’-]+)"
     r"|(?<=[用到成是叫找换走上])\s?(?P<latin>[A-Za-z][\w.+-]+)|(?<=[叫姓])(?P<zh_name>(?!了)[\u4e00-\u9fff]{1,3})"
 )

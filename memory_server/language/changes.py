@@ -31,9 +31,9 @@ _ASKS = closed_list(
 
 _SUPPOSES = closed_list(
     r"^(?:if|when|whenever|once|unless|suppose|supposing|imagine|assum\w+|what\sif|maybe|perhaps|pretend|say)\b|\b(?:would|could|might|should|shall\swe)\b"
-    r"|如果|要是|假如|假设|万一|比如|例如|试试|打算|考虑|也许|可能|想象|建议|最好"
+    r"|\b(?:rumou?rs?|apparently|one\sday|some\s?day|i\s(?:heard|read))\b|听说|据说|有人[说转]|网上|总有一天|真想|如果|要是|假如|假设|万一|比如|例如|试试|打算|考虑|也许|可能|想象|建议|最好"
 )
-"""What supposes; what follows in the sentence hangs on it."""
+"""What supposes or is hearsay; what follows in the sentence hangs on it."""
 
 _ORDERS = closed_list(
     r"^(?:(?:please|pls|just|then|now|also|always|never|don['’]?t|do\snot|let['’]?s|quickly|go|can\syou|could\syou)\s)*"
@@ -50,26 +50,24 @@ _ORDERS = closed_list(
 _MARKS = closed_list(
     r"(?<!^)\bnow\b|\bno\slonger\b|\bany\s?more\b|\binstead\b|\brather\sthan\b|\bthese\sdays\b|\bsince\b|\bas\sof\b|\bfrom\b.*\bon(?:wards)?\b"
     rf"|^(?:from|starting)\b|\b(?:after|from|until|till|by|in)\s(?:the\s)?(?:{'|'.join(MONTHS)})\b"
-    r"|\bnew\b|\bthis\s(?:spring|summer|autumn|fall|winter|year|term|month|week|season)\b"
+    r"|\bnew\b|\bthis\s(?:spring|summer|autumn|fall|winter|year|term|month|season)\b"
     r"|\bonly\b|\b(?:down|up|over)\s(?:to|from)\b|\b(?:switch|mov|migrat|chang|renam|replac|swapp?|shift|rais|lower|upgrad|extend)(?:ed|s|es)\b"
     r"|不再|不用|不走|而不是|现在|以后|今后|新|从.*起|起(?=\s*\d)|才(?=\S)|刚|[改换搬迁挪转调切延推][到成为去至用了]|[升降涨减提放缩加开]\S?[到成至为]|了$|全[换改]|只要"
 )
 """What says that something is otherwise than it was."""
 
 _GONE = closed_list(
-    r"\b(?:died|dead|gone|left|quit|closed|retired|sold|killed|dropped|dumped|ditched|scrapped|resigned|fired|cancel+ed|broke|discontinued|decommissioned|shut\sdown|moved\s(?:out|away)|no\slonger|abolished|passed\saway|removed|deleted|fell\sout|dear)\b"
-    r"|(?:走|死|辞职|退休|离职|转岗|离开|去世|倒闭|停用|停产|下线|取消|关门|关掉|卖掉|坏|没|淘汰|丢|不[用走在干做是]\S{0,8})了"
+    r"\b(?:died|dead|gone|left|quit|closed|retired|sold|killed|dropped|dumped|ditched|scrapped|resigned|cancel+ed|broke|discontinued|decommissioned|shut\sdown|moved\s(?:out|away)|no\slonger|abolished|passed\saway|removed|deleted|fell\sout|dear)\b"
+    r"|(?:走|(?<![卡累热笑气忙急困])死|辞职|退休|离职|转岗|离开|去世|倒闭|停用|停产|下线|取消|关门|关掉|卖掉|坏|没|淘汰|丢|不[用走在干做是]\S{0,8})了"
 )
 """What says that something is no more."""
 
-_PERMITS = closed_list(
-    r"\b(?:is|are|['’]s)\s(?:now\s)?(?:fine|ok|okay|allowed|good|permitted)\b|\b(?:may|can)\b|可以|没事|允许|不要紧|也行"
-)
-
 _ONCE = closed_list(
-    r"\b(?:tomorrow|tonight|this\stime|(?<!as\sof\s)today|for\snow|just\s(?:this\s)?once)\b|明天|后天|今天|今晚|这次|临时|暂时"
+    r"\b(?:tomorrow|tonight|this\stime|(?<!as\sof\s)today|for\snow|just\s(?:this\s)?once|(?<!of\s)(?<!from\s)this\s(?:week|\w+day))\b"
+    r"|明天|后天|今天|今晚|这[次回]|这(?:周|星期|礼拜)|临时|暂时"
+    r"|\b(?:still|again|as\s(?:usual|always|before))\b|照[旧常样]|老样子|老时间|不变|没变|又|比.{1,12}[快慢好差高低贵多少]"
 )
-"""What says that it holds once: what is remembered stays."""
+"""What says that it holds once, or that all is as it was: what is remembered stays."""
 
 _REPORTED = closed_list(
     r"^(?:\w+\s){1,3}?(?:says|said|told\s(?:me|us)|wrote|announced|confirmed|wants|decided)\s(?:that\s)?|^[\u4e00-\u9fff]{1,5}?(?:说|让|要求|通知|规定|告诉我)(?:我们?)?"
@@ -87,13 +85,12 @@ class Clause:
     """A clause that states something.
 
     `changes`: a word in it, or in a clause before it in its sentence, marks a change. `ends`: it says that something is
-    no more. `permits`: it allows something. `renews`: it says that something has taken the place of another.
+    no more. `renews`: it says that something has taken the place of another.
     """
 
     text: str
     changes: bool
     ends: bool
-    permits: bool
     renews: bool
 
 
@@ -119,4 +116,4 @@ def _read(sentences: list[str]) -> Iterator[Clause]:
             said = _REPORTED.sub("", text)
             ends = bool(_GONE.search(text))
             changes = changes or ends or bool(_MARKS.search(text))
-            yield Clause(said, changes, ends, bool(_PERMITS.search(text)), bool(_RENEWS.search(text)))
+            yield Clause(said, changes, ends, bool(_RENEWS.search(text)))

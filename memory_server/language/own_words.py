@@ -41,7 +41,7 @@ _OPENS = closed_list(r"""
 """What ends before a text that is handed over: the rest of the message is that text."""
 
 _LONG_QUOTATION = re.compile(
-    r"(?:“[^“”]{8,800}”|„[^„“”]{8,800}[“”]|「[^「」]{8,800}」|(?<!\w)\"[^\"]{8,800}\"(?!\w))"
+    r"(?:“[^“”]{8,800}”|„[^„“”]{8,800}[“”]|「[^「」]{8,800}」|(?<!\w)\"[^\"]{8,800}\"(?!\w)|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w)){8,800}'(?!\w))"
 )
 
 _ENDS_INSIDE = re.compile(r"(?<=[a-zäöüß]{3})[.!?](?=\s\S)|[。！？](?=\w)")
@@ -86,7 +86,9 @@ _END = re.compile(
 """The end of a sentence as people type it: the next may begin with a small letter, a number may end one, and a
 blank one of Chinese."""
 
-_QUOTED = re.compile(r"[\"“”「」『』«»][^\"“”「」『』«»]*[\"“”「」『』«»]?|(?<!\w)['‘][^'’]+['’](?!\w)")
+_QUOTED = re.compile(
+    r"[\"“”「」『』«»][^\"“”「」『』«»]*[\"“”「」『』«»]?|(?<!\w)['‘](?:[^'’]|(?<=\w)['’](?=\w))+['’](?!\w)"
+)
 
 _SPEECH = closed_list(r"""
     \b(?:i|we|you|he|she|my|our|your|is|are|was|were|always|never|not|don['’]t|ich|wir|ist|sind)\b|[我你他她是不]|(?:\S+\s+){4}\S|[^\x00-\x7f]{9}

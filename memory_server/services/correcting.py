@@ -39,7 +39,7 @@ class _StoredText(NamedTuple):
 class Correction:
     """The name of a stored thing, and the value in it that a prompt corrects; '' where it cannot be told.
 
-    `is_sure`: the prompt says that it is otherwise now, and not only something else.
+    `is_sure`: the prompt denies it. Else it says something in passing that may change it.
     """
 
     name: str
@@ -66,12 +66,10 @@ class CorrectingService:
             turn = (last.text or "") if last else ""
             shown = _shown(tx, session, caller)
             sharing = _sharing(tx, prompt, caller)
+            if statements and (denied := _denied(tx, statements, turn, shown, caller)):
+                return denied
             things = _things(tx, shown[0] | sharing[0], shown[1] | sharing[1])
-            change = _in_passing(new_clauses, prompt, turn, things)
-            if change and change.is_sure:
-                return change
-            denied = _denied(tx, statements, turn, shown, caller) if statements else None
-            return denied or change
+            return _in_passing(new_clauses, prompt, things)
 
 
 def _denied(
@@ -90,13 +88,13 @@ def _denied(
 
 
 def _in_passing(
-    new_clauses: Sequence[Clause], prompt: str, turn: str, things: Sequence[_StoredText]
+    new_clauses: Sequence[Clause], prompt: str, things: Sequence[_StoredText]
 ) -> Correction | None:
     """Return what the clauses change that shares most words with them; None where two share as many."""
     hits = [
         (change, item)
         for item in things
-        for change in (changed(clause, prompt, turn, item.text) for clause in new_clauses)
+        for change in (changed(clause, prompt, item.text) for clause in new_clauses)
         if change
     ]
     hits.sort(key=lambda hit: (hit[0].is_sure, hit[0].weight), reverse=True)
@@ -106,7 +104,7 @@ def _in_passing(
     rivals = [rival for rival, item in hits[1:] if item != best]
     if rivals and (rivals[0].is_sure, rivals[0].weight) == (change.is_sure, change.weight):
         return None
-    return Correction(best.name, best.is_fact, ", ".join(change.values), change.is_sure)
+    return Correction(best.name, best.is_fact, ", ".join(change.values), is_sure=False)
 
 
 def _nearest(hits: Sequence[tuple[Correction, int]]) -> Correction | None:

@@ -11,7 +11,7 @@ from memory_server.language.changes import clauses
 
 def told(written: str, prompt: str) -> str:
     """Return what a prompt changes of a text: "sure" or "maybe", and the old values."""
-    changes = [change for clause in clauses(prompt) if (change := changed(clause, prompt, "", written))]
+    changes = [change for clause in clauses(prompt) if (change := changed(clause, prompt, written))]
     best = max(changes, key=lambda change: (change.is_sure, change.weight), default=None)
     return " ".join(["sure" if best.is_sure else "maybe", *best.values]) if best else ""
 
@@ -47,14 +47,20 @@ def told(written: str, prompt: str) -> str:
             "sure 20",
         ),
         ("The job retries 3 times and waits 20 seconds", "the job waits 45 seconds now", "sure 20"),
-        ("The heroine Mirela, she is 34", "hmm I aged her, she's 41 now, rewrite with that", "maybe 34"),
         ("The regatta starts at 9:30", "umpire says the regatta starts at 10:15", "maybe 9:30"),
         ("仓库在义乌", "仓库搬去嘉兴了", "maybe"),
+        ("网店搭在 Shopify 上", "朋友的店从 Shopify 搬到 WooCommerce 了", ""),
+        ("我的答辩在6月12日", "师姐的答辩推到6月20号了", ""),
+        ("师姐的答辩在6月12日", "师姐的答辩推到6月20号了", "sure 12日"),
+        ("数据库是 MySQL 5.7", "听说 MySQL 8 比 5.7 快不少", ""),
+        ("Boss is called Mr. Tang", "Tang is in love with Rust again", ""),
+        ("Cart package is owned by Ines", "Coverage of the cart package is 71.4", ""),
         (
-            "Never auto-approve a plan",
-            "actually auto approve is fine for the dns module, just not for the rest",
-            "maybe",
+            "The bakery is open on Sundays",
+            "'Our bakery in Fulda has closed on Sundays.' What do you think?",
+            "",
         ),
+        ("The disk alert goes to Ines", "at 03:10 the disk alert fired", ""),
         ("Staging api runs on port 5433", "set the port of the staging api to 5544", ""),
         ("Staging api runs on port 5433", "what if the staging api moved to port 5544?", ""),
         ("Staging api runs on port 5433", "my other staging api is on port 5544, add it", ""),

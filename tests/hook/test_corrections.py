@@ -162,9 +162,9 @@ async def test_a_value_alone_corrects_what_was_just_answered(
     [
         (
             "point the smoke test at staging, its database moved to 5544",
-            "corrects m1 (5433). Call memory_update to",
+            "may change m1 (5433). If so, call memory_update.",
         ),
-        ("hm, Mia turned a year older, she is seven now", "corrects m7 (6). Call memory_update to"),
+        ("hm, Mia turned a year older, she is seven now", "may change m7 (6). If so, call memory_update."),
         ("The staging database is on 5500.", "may change m1 (5433). If so, call memory_update."),
         ("standup is at 9:30", "may change the fact project.standup (9:15). If so, call write_memory."),
         ("set the port of the staging database to 5544", ""),

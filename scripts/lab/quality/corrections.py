@@ -4,6 +4,8 @@
 
 `corrections.jsonl` has what is stored, the turn before, the prompt, and the number of what it corrects, or null. `by`
 is `shown` where the session was shown what is stored, else the assistant has stored it in this session.
+`corrections_others.jsonl` has hard prompts by five authors; the rules were made with them. `corrections_held.jsonl` has
+those of a sixth, with which nothing was chosen.
 """
 
 import json
