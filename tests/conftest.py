@@ -18,7 +18,9 @@ from typing import Any
 
 import anyio
 import apsw
+import hypothesis
 import pytest
+from hypothesis import HealthCheck
 from mcp import Client
 from mcp.client.session import ElicitationFnT
 from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -35,6 +37,15 @@ from memory_server.sqlite.transaction import Transaction
 from memory_server.storage.database import Database as AnyDatabase
 from memory_server.where import Postgres, Where
 from tests import postgres_server, warm
+
+# A busy machine is no fault of a test, and the examples of a test may share its fixtures.
+hypothesis.settings.register_profile(
+    "patient",
+    hypothesis.settings(),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+hypothesis.settings.load_profile("patient")
 
 ROOT = Path(__file__).resolve().parents[1]
 ERAS = ("legacy", "2026-07-28")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memory_server.domain.caller import Caller
@@ -179,13 +179,13 @@ def test_a_hard_query_gets_an_answer(store: Store, query: str, mode: str) -> Non
 
 
 @pytest.mark.parametrize("mode", MODES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(query=anything)
 def test_any_query_gets_an_answer(store: Store, query: str, mode: str) -> None:
     store.found(clean(query) or "?", mode)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(text=anything)
 def test_a_cleaned_text_has_nothing_left_to_clean(text: str) -> None:
     assert clean(clean(text)) == clean(text)
@@ -194,7 +194,7 @@ def test_a_cleaned_text_has_nothing_left_to_clean(text: str) -> None:
 # What is stored is found by its own words
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200)
 @given(text=anything)
 @example("\u2e80")
 @example("x\u0302y")

@@ -40,7 +40,7 @@ texts = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=rounds(400), deadline=None)
+@settings(max_examples=rounds(400))
 @given(texts)
 def test_random_texts(text: str) -> None:
     assert OURS.ids(text) == theirs(text)

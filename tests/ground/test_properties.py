@@ -33,7 +33,7 @@ def holding(lines: list[str]) -> set[str]:
 
 
 @given(old=LINES, new=LINES)
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_a_verdict_says_what_the_lines_say(old: list[str], new: list[str]) -> None:
     with TemporaryDirectory() as folder:
         root = Path(folder)

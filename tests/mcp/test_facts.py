@@ -8,7 +8,7 @@ from unittest.mock import ANY
 
 import anyio
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
@@ -181,7 +181,7 @@ async def test_a_value_is_read_as_of_a_moment(client: Client, key: str) -> None:
 # Values keep their type
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40)
 @given(VALUES)
 async def test_any_json_value_comes_back_as_it_was(client: Client, value: Any) -> None:
     await call(client, "write_memory", key="round.trip", value=value)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_server.domain.message import Message
@@ -87,7 +87,6 @@ def test_a_chinese_word_is_found_however_the_text_is_cut(
     assert weighed(extractor.extract(said)).keys() & weighed(extractor.extract(asked)).keys()
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     st.lists(
         st.sampled_from([*SHORT, "我喜欢喝茶", "为什么这个接口很慢", "deploy失败了", "，。"]), max_size=6
@@ -218,7 +217,6 @@ def test_words_that_tell_of_a_text(extractor: JiebaKeywords, text: str, expected
     assert set(words(extractor.extract(text))) == set(expected)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.text() | st.text(st.sampled_from("ab c'’-./:@#+_1中文数据库ーあ한\n")))
 def test_any_text_has_at_most_72_words_best_first_each_once(extractor: JiebaKeywords, text: str) -> None:
     found = extractor.extract(text)

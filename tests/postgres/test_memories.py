@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_server.call import acting
@@ -33,7 +33,7 @@ PEOPLE = st.builds(
 OWNERS = st.one_of(st.none(), st.sampled_from(["ana", "bob", "an", "ana "]))
 PLACES = st.one_of(st.none(), st.sampled_from(["shop", "blog", "sho", "Shop", "*"]))
 
-few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+few = settings(max_examples=25)
 
 
 def insert(

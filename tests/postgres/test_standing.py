@@ -6,7 +6,7 @@ from typing import Any
 
 import apsw
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_server.domain.caller import Caller
@@ -31,7 +31,7 @@ GIVEN = st.tuples(
 """Type, importance, accesses, age in days, when it ends, and whether another one supersedes it."""
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40)
 @given(given=st.lists(GIVEN, max_size=14), limit=st.integers(1, 6), least=st.sampled_from([1, 5]))
 def test_those_with_the_highest_score_are_found(
     tenant: Database, clock: Clock, given: list[tuple[Any, ...]], limit: int, least: int

@@ -84,7 +84,6 @@ def same(one: Posting, other: Posting) -> None:
 @settings(
     max_examples=rounds(2),
     phases=[Phase.generate],
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.large_base_example],
 )
 @given(
@@ -150,7 +149,6 @@ def indexed() -> Iterator[WriteTx]:
         yield tx
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.text(
         st.characters(exclude_categories=["Cs", "Cn", "Co"], exclude_characters="\0"), min_size=1, max_size=60

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_server.call import acting
@@ -37,7 +37,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
     database.close()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @given(person=people, rows=st.lists(st.tuples(owners, places), max_size=12))
 def test_a_person_sees_what_the_rule_says(
     database: Database, person: Person, rows: list[tuple[str | None, str | None]]

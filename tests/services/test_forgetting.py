@@ -890,4 +890,4 @@ class NoChinese:
 
 
 TestAnyOrder = Machine.TestCase
-TestAnyOrder.settings = settings(max_examples=15, stateful_step_count=25, deadline=None, derandomize=True)
+TestAnyOrder.settings = settings(max_examples=15, stateful_step_count=25, derandomize=True)

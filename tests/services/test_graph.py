@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_server.domain.caller import Caller
@@ -307,9 +307,7 @@ def as_networkx(case: Case, direction: Direction) -> Any:
     ]
 
 
-many = settings(
-    max_examples=rounds(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+many = settings(max_examples=rounds(100))
 
 
 @given(case=cases())

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from math import ceil, inf
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_server.domain.caller import Caller
@@ -21,12 +21,7 @@ from tests.conftest import Clock, InMemory
 from tests.triggers.pretended import RESTART, Pretended
 
 CLAUDE = Caller("Claude", "s1")
-PLAIN = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-    deadline=None,
-    derandomize=True,
-    max_examples=25,
-)
+PLAIN = settings(derandomize=True, max_examples=25)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_server.domain.caller import Caller
@@ -36,7 +36,7 @@ ONE = {"user": 0.2}
 HERE = "here"
 NOW = Clock().now
 ENDLESS = itertools.count()
-PLAIN = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, derandomize=True)
+PLAIN = settings(derandomize=True)
 
 
 class Told:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import apsw
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_server.domain.embedding import Embedded, Space, Vector
@@ -21,11 +21,7 @@ from tests.conftest import Clock, InMemory, Sqlite, undone
 DIMENSIONS = 64
 FIRST = Space("hashing", "first", "1", DIMENSIONS, "", "", "", True, True, "fingerprint-1")
 SECOND = replace(FIRST, model="second", fingerprint="fingerprint-2")
-MANY = settings(
-    max_examples=100,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+MANY = settings(max_examples=100)
 
 
 def unit(vector: "np.typing.ArrayLike") -> Vector:

@@ -7,7 +7,7 @@ from typing import Any
 
 import apsw
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_server.domain.caller import Caller
@@ -54,7 +54,7 @@ STORABLE = JSON.filter(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=rounds(80))
+@settings(max_examples=rounds(80))
 @given(STORABLE)
 def test_any_json_value_comes_back_as_it_was(database: Database, value: Any) -> None:
     with undone(database) as tx:

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memory_server.domain.briefing.headings import Heading
@@ -42,7 +42,7 @@ FACTS = st.lists(
 """Home, key, days since it was written, and whether it has expired."""
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=rounds(60), deadline=None)
+@settings(max_examples=rounds(60))
 @given(facts=FACTS, limit=st.integers(1, 5), older=st.integers(1, 5), days=st.integers(0, 60))
 @example([(HOMES[1], "current.task", 3, False), (HOMES[1], "current.step", 9, False)], 5, 5, 30)
 def test_the_same_facts_are_chosen_as_from_all_facts(
@@ -77,9 +77,7 @@ def insert(tx: Transaction, home: Home, key: str, at: str, number: int, expired:
     )
 
 
-@settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=rounds(200), deadline=None
-)
+@settings(max_examples=rounds(200))
 @given(
     key=st.sampled_from(KEYS)
     | st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20)
@@ -94,7 +92,7 @@ def test_the_topic_of_a_key_is_what_the_domain_says_of_it(database: Database, cl
     assert topic.progress == (heading in (Heading.TASK, Heading.UNDER_WAY) and is_progress(key))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=rounds(40), deadline=None)
+@settings(max_examples=rounds(40))
 @given(facts=FACTS)
 def test_a_filter_lets_the_narrowest_value_of_a_key_pass(
     database: Database, clock: Clock, facts: list[tuple[Home, str, int, bool]]

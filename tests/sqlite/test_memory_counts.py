@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_server.domain.caller import Caller
@@ -62,7 +62,7 @@ def take(tx: Transaction, step: str, id: int, other: int) -> None:
 
 
 @pytest.mark.parametrize("recursive", [0, 1])
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=rounds(60), deadline=None)
+@settings(max_examples=rounds(60))
 @given(
     steps=st.lists(
         st.tuples(st.sampled_from(BY_HAND), st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=14

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memory_server.domain import parts
@@ -22,11 +22,7 @@ LENGTHS = st.one_of(
     st.integers(1, 12_000),
     st.sampled_from([1, LONG - 1, LONG, LONG + 1, 5_600, 5_601, 6_799, 6_800, 6_801]),
 )
-MANY = settings(
-    max_examples=30,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+MANY = settings(max_examples=30)
 
 
 def text_of(unit: str, length: int) -> str:

@@ -4,7 +4,7 @@ import random
 from datetime import datetime, timedelta
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_server.domain.caller import Caller
@@ -24,7 +24,7 @@ NAMES = st.text(
 SCORES = st.floats(0, 100).map(lambda score: round(score, 1))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     age=AGES,
     score=SCORES,
@@ -79,7 +79,7 @@ def test_a_cleanup_removes_what_the_formulas_say(rules: tuple[Database, Clock], 
     assert left == {memory.id for memory in stay}
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(steps=st.lists(st.sampled_from(["write", "delete", "write by hand"]), min_size=1, max_size=12))
 def test_the_version_of_a_fact_is_the_next_that_its_key_has_not_had(
     rules: tuple[Database, Clock], steps: list[str]
@@ -107,7 +107,7 @@ def test_the_version_of_a_fact_is_the_next_that_its_key_has_not_had(
             assert newest.version == expected
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(old=NAMES, new=NAMES)
 def test_the_conversation_of_a_project_that_is_renamed_by_hand_is_that_of_the_domain(
     rules: tuple[Database, Clock], old: str, new: str

@@ -156,7 +156,7 @@ def change(tx: Transaction, space_id: int, kind: str, id: int) -> None:
             tx.execute("DELETE FROM embedding_bits WHERE length(bits) = 1")
 
 
-@settings(max_examples=rounds(30), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=rounds(30), suppress_health_check=list(HealthCheck))
 @given(st.lists(CHANGES, min_size=1, max_size=5), st.sampled_from([3, 1_000]), st.sampled_from([1, 4, 1_000]))
 def test_the_copy_finds_what_sql_finds_after_any_changes(
     clock: Clock, changes: list[list[tuple[str, int]]], most: int, strays: int

@@ -6,7 +6,7 @@ from math import log, log2
 
 import apsw
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_server.domain.briefing.context import Part
@@ -72,7 +72,7 @@ def insert(tx: Transaction, number: int, row: Row) -> None:
     )  # fmt: skip
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=rounds(50), deadline=None)
+@settings(max_examples=rounds(50))
 @given(
     kinds=st.lists(ROWS, min_size=1, max_size=12),
     picks=st.lists(st.integers(0, 11), max_size=60),

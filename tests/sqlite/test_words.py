@@ -6,7 +6,7 @@ import unicodedata
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_server.domain import parts
@@ -38,11 +38,7 @@ SCRIPTS = st.sampled_from([
 UNUSED = ("Cn", "Cs", "Co", "Cc")
 TEXTS = st.text(SCRIPTS, min_size=1, max_size=40)
 
-MANY = settings(
-    max_examples=rounds(60),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+MANY = settings(max_examples=rounds(60))
 
 
 def put(tx: Transaction, content: str, tags: str = "[]") -> int:

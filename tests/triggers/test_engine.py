@@ -247,7 +247,7 @@ def test_the_author_is_told_what_always_or_never_holds(
     assert list(engine.check(trigger).warnings) == warnings
 
 
-@settings(max_examples=5, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=5, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(random=st.randoms(use_true_random=True))
 def test_what_is_said_to_hold_always_or_never_does_and_reasons_are_short(
     engine: Engine, random: Random

@@ -4,7 +4,7 @@ import random
 from math import inf
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_server.domain.caller import Caller
@@ -46,12 +46,7 @@ def judged(found: Awakening) -> set[str]:
     return {woken.name for woken in found.activated}
 
 
-@settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-    deadline=None,
-    derandomize=True,
-    max_examples=40,
-)
+@settings(derandomize=True, max_examples=40)
 @given(
     endless=st.integers(0, 12),
     costs=st.lists(st.one_of(st.floats(0.001, SLICE), st.floats(SLICE, 0.5)), min_size=1, max_size=15),
