@@ -254,7 +254,7 @@ def excerpt(text: str, terms: Sequence[str], most: float) -> str:
     """
     pieces = sentences.split(text)
     if len(pieces) < 2 or weigh(text) <= most:
-        return sentences.line(text)
+        return sentences.joined(pieces) if pieces else ""
     values = [_value(fold(piece), terms) for piece in pieces]
     first = last = max(range(len(pieces)), key=lambda place: values[place])
     cost = weigh(pieces[first])
@@ -266,7 +266,7 @@ def excerpt(text: str, terms: Sequence[str], most: float) -> str:
         place = max(fitting, key=lambda place: values[place])
         cost += weigh(pieces[place])
         first, last = min(first, place), max(last, place)
-    chosen = " ".join(pieces[first : last + 1])
+    chosen = sentences.joined(pieces[first : last + 1])
     return f"{'… ' if first else ''}{chosen}{' …' if last < len(pieces) - 1 else ''}"
 
 

@@ -4,10 +4,11 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from memory_server.language.lazy import lazy
 from memory_server.language.sentence_ends import ends
-from memory_server.language.text import SPACELESS, has_han
+from memory_server.language.text import SPACELESS, has_han, width
 from memory_server.language.tokens import cumulated
 
 _BULLET = re.compile(r"^\s*(?:#+|[-*•])\s+")
@@ -32,6 +33,12 @@ _SPARED = 6.0
 _PER_TOKEN = 12
 """Characters: no token of prose is longer on average, so more of a text need not be looked at."""
 
+_SIGNS, _CLOSING = ".!?…。！？,;:，；：、-–—", "\"'“”‘’`»)]）】」』 "
+"""Signs that end a sentence or a clause, and what may stand behind them."""
+
+_WRAPPED = 50
+"""Columns from which on a line that no sign ends may be a sentence that goes on in the next line of a file."""
+
 _LEFT_AT_END = " ,;:，；：、.。-–—(（"
 """Marks that do not stand before …."""
 
@@ -50,6 +57,25 @@ def split(text: str) -> list[str]:
 def line(text: str) -> str:
     """The text on one line."""
     return " ".join(text.split())
+
+
+def joined(pieces: Sequence[str]) -> str:
+    """The sentences and lines of a text on one line. A semicolon ends a line that no sign ends: two lines that run
+    together would say something else.
+    """
+    text = pieces[0]
+    for before, after in pairwise(pieces):
+        text += _between(before, after) + after
+    return text
+
+
+def _between(before: str, after: str) -> str:
+    last = before.rstrip(_CLOSING)[-1:]
+    if last in _SIGNS:
+        return "" if has_han(before) else " "
+    if width(before) >= _WRAPPED:
+        return " "
+    return "；" if has_han(last + after[0]) else "; "
 
 
 def shortened(text: str, most: float) -> str:

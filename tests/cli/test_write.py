@@ -1,5 +1,6 @@
 """add, forget, undo, log: what a person changes, and who did what."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -269,3 +270,19 @@ def test_the_log_tells_who_did_what(terminal: Terminal, sqlite: Sqlite) -> None:
     assert [row[4] for row in terminal("log", "--project", "").rows] == ["m2"]
     terminal("undo", "h2")
     assert terminal("fact", "port").out == "5433\n"
+
+
+def test_lines_of_an_imported_text_stay_apart_where_a_session_starts_and_in_a_recall(
+    terminal: Terminal,
+) -> None:
+    (terminal.folder / "notes.txt").write_text("我每天早上喝美式\n组里周会改到周四\n", encoding="utf-8")
+    terminal("import", "notes.txt")
+    event = {
+        "session_id": "s",
+        "cwd": str(terminal.folder),
+        "hook_event_name": "SessionStart",
+        "source": "startup",
+    }
+    said = "我每天早上喝美式；组里周会改到周四"
+    assert said in terminal("hook", "SessionStart", given=json.dumps(event)).out
+    assert said in terminal("recall", "周会改到哪天").out

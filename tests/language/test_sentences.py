@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memory_server.language.sentences import ended, lengths, shortened, split
+from memory_server.language.sentences import ended, joined, lengths, shortened, split
 from memory_server.language.tokens import weigh
 
 TEXTS = Path(__file__).with_name("sentences.txt").read_text(encoding="utf-8").splitlines()
@@ -31,6 +31,20 @@ ORDERS = "We store orders in PostgreSQL 16 because it has partial indexes, and t
 )
 def test_a_text_is_cut_after_each_sentence_and_line(text: str, parts: list[str]) -> None:
     assert split(text) == parts
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("我每天早上喝美式（冰）\n组里周会改到周四", "我每天早上喝美式（冰）；组里周会改到周四"),
+        ("缓存十分钟后过期。\n上传之前刷新！", "缓存十分钟后过期。上传之前刷新！"),
+        ("Use make\nDeploys are on Fridays.\nNobody is alone", "Use make; Deploys are on Fridays. Nobody is alone"),
+        ("To buy:\n- `tea`\n- 面包", "To buy: `tea`；面包"),
+        (f"{ORDERS[:70]}\n{ORDERS[70:]}", f"{ORDERS[:70]} {ORDERS[70:]}"),
+    ],
+)  # fmt: skip
+def test_lines_on_one_line_stay_apart(text: str, line: str) -> None:
+    assert joined(split(text)) == line
 
 
 def _cuts(parts: list[str]) -> set[int]:

@@ -8,7 +8,6 @@ from memory_server.domain.fact import Fact
 from memory_server.domain.memory import Memory, MemoryId
 from memory_server.domain.scoring import age_in_days
 from memory_server.language import sentences
-from memory_server.language.text import has_han
 from memory_server.language.tokens import weigh
 
 WORDS, CLAUSE, SENTENCE, WHOLE = 10, 18, 45, 90
@@ -126,7 +125,7 @@ def _more(first: str, following: Sequence[str], most: float) -> str:
             fitting[-1] += " …"
             break
         fitting.append(sentence)
-    return ("" if has_han(first) else " ").join(fitting)
+    return sentences.joined(fitting)
 
 
 def _closed(text: str, marks: str) -> str:
