@@ -455,8 +455,8 @@ def test_a_call_for_which_somebody_waits_ends_in_time_though_the_endpoint_stalls
 ) -> None:
     embedder = make()
     local.answer = stall
-    assert 0.3 <= took(lambda: embedder.embed_questions(["one"])[0], 0.3) < 2.0
-    assert took(lambda: embedder.embed_documents(["one"]), 0.0) < 1.0
+    assert 0.3 <= took(lambda: embedder.embed_questions(["one"])[0], 0.3) < 10
+    assert took(lambda: embedder.embed_documents(["one"]), 0.0) < 10
 
 
 def test_a_call_ends_in_time_though_the_answer_comes_byte_by_byte(local: Local, make: Make) -> None:
@@ -478,7 +478,7 @@ def test_a_call_ends_in_time_though_the_answer_comes_byte_by_byte(local: Local, 
         dripping = threading.Thread(target=drip)
         dripping.start()
         slow = OpenAIEmbedder(Endpoint(url), embedder.space)
-        assert took(lambda: slow.embed_questions(["one"])[0], 0.3) < 2.0
+        assert took(lambda: slow.embed_questions(["one"])[0], 0.3) < 10
         end.set()
         dripping.join()
 
@@ -496,7 +496,7 @@ def test_a_call_ends_in_time_though_a_name_cannot_be_looked_up(
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
     far = OpenAIEmbedder(Endpoint("https://embeddings.invalid/v1"), embedder.space)
     try:
-        assert took(lambda: far.embed_questions(["one"])[0], 0.3) < 2.0
+        assert took(lambda: far.embed_questions(["one"])[0], 0.3) < 10
     finally:
         end.set()
 

@@ -208,13 +208,11 @@ def test_a_re_ranker_that_failed_rests_and_is_asked_again(
     services = services_of(reranker_seconds=0.2)
     first, gold, _ = plain(services)
     local.answer = stall
-    began = time.monotonic()
     assert "did not answer" in search(services).degraded[0].text
     asked = len(local.asked)
     for _ in range(20):
         assert (ids(search(services))[0], len(search(services).degraded)) == (first, 1)
     assert len(local.asked) == asked
-    assert time.monotonic() - began < 3
     local.answer = jina
     now = time.monotonic()
     monkeypatch.setattr(time, "monotonic", lambda: now + reranking.PAUSE + 1)
