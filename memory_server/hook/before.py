@@ -30,11 +30,11 @@ def main(arguments: Sequence[str], environment: Mapping[str, str], data: bytes, 
         rulings.append(ruling)
         return ruling if ruling.effect in (Effect.ASK, Effect.DENY) else ruling.text
 
+    if is_late:
+        late(arguments, environment)
     answer = answered(arguments, environment, data, defaults.folder(), say, SECONDS)
     with contextlib.suppress(OSError):  # the client has gone
         tell(answer)
-    if is_late:
-        late(arguments, environment)
     return bool(rulings)
 
 

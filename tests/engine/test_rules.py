@@ -251,6 +251,8 @@ async def test_an_engine_that_does_not_answer_in_time_leaves_the_act_to_the_hook
                 printed = _before(server, command, client="claude")
                 answer = json.loads(printed)["hookSpecificOutput"] if printed else {}
                 assert answer.get("permissionDecision") == expected
+                assert journal.path_of(server.db).read_text().count(LATE) > 0
+                assert journal.read(server.db).failures == ()  # it was judged
         finally:
             os.kill(engine, signal.SIGCONT)
 
