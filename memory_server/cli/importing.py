@@ -46,7 +46,7 @@ TITLE = "a database of memory-server"
 )
 @click.option(
     "--project",
-    help="Put all of it into this project.",
+    help="Put all of it into this project. Default: the one that the source names, else none.",
     shell_complete=options.completed("projects"),
 )
 @click.option(

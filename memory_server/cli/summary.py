@@ -56,6 +56,7 @@ def told(path: str, form: str, done: Imported, dry_run: bool) -> str:
     for kind in filter(done.counts.__contains__, KINDS):
         line = of_kind(kind, done.counts[kind])
         lines.append(f"  {in_chinese(line) if is_chinese() else line}")
+    lines += [f"  {line}" for line in _filed(done, dry_run)]
     if done.event is not None and not dry_run:
         lines.append(f"  {translated(f'`memory-server undo i{done.event}` takes it back')}")
     if done.lowered:
@@ -74,6 +75,20 @@ def told(path: str, form: str, done: Imported, dry_run: bool) -> str:
     lines += _list("not taken over", [refused(refusal.where, refusal.why) for refusal in done.refused])
     lines += _list("conflicts", list(map(translated, done.conflicts)))
     return "\n".join(map(visible, lines))
+
+
+def _filed(done: Imported, dry_run: bool) -> list[str]:
+    """Say into which projects the new memories went."""
+    if not done.filed:
+        return []
+    if not any(done.filed):
+        mend = "--project NAME chooses one" if dry_run else "for one, undo it and add --project NAME"
+        return [translated(f"in no project, so all projects find it; {mend}")]
+    names = [
+        f"{name or translated('(none)')} {number:,}" if len(done.filed) > 1 else name
+        for name, number in done.filed.most_common(SHOWN)
+    ]
+    return [translated("project") + colon() + ", ".join(names)]
 
 
 def _rule(name: str, state: str) -> str:

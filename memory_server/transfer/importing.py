@@ -64,7 +64,8 @@ class Imported:
     `event` is the number under which it is undone; None where it has changed nothing. `is_damaged`: a part of the
     source cannot be read. `followed`: files to which corrections are written back. `rules` are the states of the rules
     that were written, by name. `lowered` are the records that were added and that a person has said, as the file says,
-    but no person imports.
+    but no person imports. `filed` counts the memories that were added by project ('' is none); of an export of ours
+    nothing, since it says that itself.
     """
 
     counts: dict[str, Counter[Outcome]] = field(default_factory=dict)
@@ -75,6 +76,7 @@ class Imported:
     followed: int = 0
     rules: dict[str, str] = field(default_factory=dict)
     lowered: int = 0
+    filed: Counter[str] = field(default_factory=Counter)
 
     def count(self, kind: str, outcome: Outcome, number: int = 1) -> None:
         self.counts.setdefault(kind, Counter())[outcome] += number
@@ -123,6 +125,7 @@ class ImportService:
             raise broken_off(error, imported.written, Mend.IMPORT_AGAIN) from error
         self.queue.wake()
         imported.event, imported.rules, imported.conflicts = run.event, run.rules, run.conflicts
+        imported.filed = Counter() if run.own else run.filed
         return imported
 
     def _passes(self, record: Record, source: str, imported: Imported) -> bool:

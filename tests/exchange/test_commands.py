@@ -72,11 +72,23 @@ def test_people_read_what_was_done(tmp_path: Path, run: Run) -> None:
         f"{tmp_path / 'notes.jsonl'} (JSON, a memory a line or in a list)",
         "  memories: added 2",
         "  unreadable: left out 1",
+        "  in no project, so all projects find it; for one, undo it and add --project NAME",
         "  `memory-server undo i1` takes it back",
         "  not taken over:",
         "    line 3: has no text",
     ]
     assert (done.err, done.code) == ("", 1)
+
+
+def test_people_read_into_which_projects_it_went(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "notes.csv").write_text(
+        "text,project\nThe lamp is lit,shop\nThe lens is cleaned,shop\nFog comes,\n"
+    )
+    (tmp_path / "notes.txt").write_text("The harbour opens at noon")
+    done = run(tmp_path / "memory.db", "import", str(tmp_path / "notes.csv"))
+    assert "  project: shop 2, (none) 1" in done.out.splitlines()
+    done = run(tmp_path / "memory.db", "import", str(tmp_path / "notes.txt"), "--project", "harbour")
+    assert "  project: harbour" in done.out.splitlines()
 
 
 def test_an_import_that_is_killed_goes_on_where_it_was(

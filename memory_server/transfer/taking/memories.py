@@ -52,6 +52,7 @@ def take(run: Run, tx: WriteTx, record: MemoryRecord) -> Outcome:
         return Outcome.DUPLICATE
     id = writing.insert_memory(tx, record)
     run.did(Did.ADDED, "memory", id)
+    run.filed[record.project or ""] += 1
     run.keep_origin(tx, id, record)
     if not run.own:
         text_digest = said_as(record.content, record.type, record.project, record.person)

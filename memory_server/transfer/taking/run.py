@@ -1,6 +1,7 @@
 """One import: what it knows of this file and of its source, and by which ids and names things are known here."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -57,8 +58,9 @@ class Run:
 
     `path` is the file or the folder. `present_ids` are the ids of the source with their kinds, `present_edges` the rows
     of its edges. `edited` has, by the new id of an edited text, the id that it had before. `rules` are the states of
-    the rules that were written, by name. `at` is the moment when the import began, `steps` what it has done in the
-    batch under way, `event` the row of its event, once it has changed something.
+    the rules that were written, by name. `filed` counts the memories added by project ('' is none). `at` is the moment
+    when the import began, `steps` what it has done in the batch under way, `event` the row of its event, once it has
+    changed something.
     """
 
     source: str
@@ -75,6 +77,7 @@ class Run:
     settled: dict[str, str] = field(default_factory=dict)
     conflicts: list[str] = field(default_factory=list)
     rules: dict[str, str] = field(default_factory=dict)
+    filed: Counter[str] = field(default_factory=Counter)
     steps: list[Step] = field(default_factory=list)
     event: int | None = None
 
