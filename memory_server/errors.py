@@ -24,6 +24,7 @@ class Mend(StrEnum):
     WRITE_AT_VERSION = "write a fact again, at its current version"
     LIST_SHORT_TERM_CONVERSATIONS = "list the conversations that have short-term memories"
     LIST_LONG_TERM = "list the long-term memories of a conversation"
+    LIST_RULES = "list the rules"
     UPDATE_LONG_TERM = "update the long-term memory that has the name"
     LIST_CHANGES = "list what happened"
     UNDO_TOGETHER = "undo several changes together"

@@ -124,7 +124,7 @@ def test_the_story_is_chinese_for_who_reads_chinese(run_demo: Demo) -> None:
     assert "→ 已并入 m" in parts["说了两遍：只留一条"]
     changed = parts["情况变了：新的取代旧的"].partition("Cursor 提问")[2]
     assert "迁到了主机 coral" in changed
-    assert parts["没存过：直说没有，不瞎猜"].endswith("→ 没有存过这方面的内容。")
+    assert parts["没存过：直说没有，不瞎猜"].endswith("→ 没有找到能回答这个问题的内容。")
     assert "Current task: 把退款任务迁到新队列。" in parts["新会话接着上次的进度"]
     assert "→ Reminder (聊到 Okafor 订单时): 问清交货日期" in parts["聊到了，提醒就来"]
     assert "config.py:1 now reads `LEDGER_WORKERS = 12`" in parts["文件后来改了：提到它的记忆会说明"]

@@ -78,7 +78,7 @@ def export_command(
     if not output.answered(ExportedAnswer(str(file), dict(written), [problem.text for problem in skipped])):
         if file is not None:
             counts = _named(written) if form == "jsonl" else ", ".join(written) or translated(EMPTY)
-            output.note(f"{file}{terminal.colon()}{counts}")
+            output.note(f"Exported to {file}: {counts}")
         for problem in skipped:
             complain(f"left out: {problem.text}")
     return int(bool(skipped))

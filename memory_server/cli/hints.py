@@ -19,6 +19,7 @@ WORDS = {
     Mend.WRITE_AT_VERSION: "To replace this value, write it again at version {version}.",
     Mend.LIST_SHORT_TERM_CONVERSATIONS: "`memory-server list short-term` shows the ids, such as s7.",
     Mend.LIST_LONG_TERM: "`memory-server triggers` shows those of this project and of all projects.",
+    Mend.LIST_RULES: "`memory-server rules` lists them.",
     Mend.UPDATE_LONG_TERM: "Change the one that has the name, or choose another name.",
     Mend.LIST_CHANGES: "`memory-server log` shows what happened; what can be undone has a number.",
     Mend.UNDO_TOGETHER: "Name all of them, or a range such as c3..c7.",
@@ -89,7 +90,9 @@ def told(*problems: Problem) -> str | None:
         for problem in problems
         for hint in problem.hints
     ]
-    return "".join(["；".join(map(_in_chinese, problems)), *dict.fromkeys(mends)]) or None
+    text = "；".join(map(_in_chinese, problems))
+    stop = "" if not text or text.endswith(("。", "？", "！", "：")) else "。"
+    return "".join([text, stop, *dict.fromkeys(mends)]) or None
 
 
 def _in_chinese(problem: Problem) -> str:

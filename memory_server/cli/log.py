@@ -13,10 +13,9 @@ from memory_server.cli.program import verb
 from memory_server.cli.terminal import is_chinese, translated
 from memory_server.domain import trust
 from memory_server.domain.caller import Caller
-from memory_server.domain.change import Change, ChangeAction, ChangeFilter, Kind
+from memory_server.domain.change import Change, ChangeFilter, Kind
 from memory_server.domain.handles import Handle
 from memory_server.errors import Mend, NotFound
-from memory_server.language import catalogue
 from memory_server.settings import Settings
 
 if TYPE_CHECKING:
@@ -95,13 +94,6 @@ def _text(change: Change) -> str:
     """Return the text of a change; a relation and the counts of an import are in the language of the person."""
     if not is_chinese():
         return change.text
-    if change.action in (ChangeAction.CONNECTED, ChangeAction.DISCONNECTED):
-        return catalogue.connection(change.text)
-    if change.kind is Kind.FORGETTING:
-        choice, _, number = change.text.rpartition(": ")
-        return f"{choice}：{translated(number)}"
-    if change.kind is not Kind.IMPORT:
-        return change.text
-    from memory_server.cli import summary  # what imports, which the others do without
+    from memory_server.transfer import counts  # what imports, which the others do without
 
-    return summary.in_chinese(change.text)
+    return counts.change_in_chinese(change)

@@ -11,7 +11,7 @@ from memory_server.cli.done import RestoredAnswer
 from memory_server.cli.holders import holders
 from memory_server.cli.opened import file_of
 from memory_server.cli.program import verb
-from memory_server.cli.terminal import translated
+from memory_server.cli.terminal import colon, translated
 from memory_server.errors import Conflict
 from memory_server.front import running
 from memory_server.services import restoring
@@ -51,7 +51,7 @@ def restore_command(settings: Settings, file: Path, force: bool, dry_run: bool, 
             output.say(f"{file}: {size}. Would replace {settings.db}. Nothing was changed.")
         return
     _refuse_held(named, force)
-    output.note(f"{file}: {size}")
+    output.note(f"{file}{colon()}{size}")
     if named.exists():
         output.confirm(f"Replace {settings.db} with it?", yes, "--yes")
     with progress.bar("restoring", PAGE) as report:

@@ -1,26 +1,17 @@
 """Sums up an import or a merge, for people and as JSON."""
 
-import re
-
 from memory_server.cli import output
 from memory_server.cli.done import ImportAnswer, ImportedPath, RefusedItem
 from memory_server.cli.refusals import refused
 from memory_server.cli.terminal import bracketed, colon, filled, is_chinese, translated
-from memory_server.language.catalogue import word
 from memory_server.language.text import visible
-from memory_server.transfer.counts import KINDS, WORDS, of_kind
+from memory_server.transfer.counts import KINDS, in_chinese, of_kind
 from memory_server.transfer.importing import Imported
 from memory_server.transfer.taking import kept
 from memory_server.transfer.taking.run import Outcome
 
 SHOWN = 20
 """Lines of each list for people; `--json` has all."""
-
-_UNDONE = " (undone)"
-_KINDS, _FATES = "|".join(KINDS.values()), "|".join(WORDS.values())
-_AND = re.compile(rf"(?:(; )(?=(?:{_KINDS}): )|, (?=(?:{_FATES}) \d))")
-_KIND = re.compile(rf"(?<![^\s；])({_KINDS}): (?=(?:{_FATES}) \d)")
-_FATE = re.compile(rf"(?<![^：、])({_FATES})(?= \d)")
 
 
 def answer(parts: list[tuple[str, str, Imported]], dry_run: bool) -> ImportAnswer:
@@ -111,10 +102,3 @@ def _list(title: str, items: list[str]) -> list[str]:
     left = translated(f"and {len(items) - SHOWN:,} more; --json lists all")
     more = [f"    {left}"] if len(items) > SHOWN else []
     return [f"  {translated(title)}{colon().rstrip()}", *(f"    {item}" for item in items[:SHOWN]), *more]
-
-
-def in_chinese(line: str) -> str:
-    """Return the counts of a line such as `memories: added 12, updated 1; edges: added 3` in Chinese."""
-    line = _AND.sub(lambda match: "；" if match[1] else "、", line)
-    line = _FATE.sub(lambda match: word(match[1]), _KIND.sub(lambda match: f"{word(match[1])}：", line))
-    return line.removesuffix(_UNDONE) + word(_UNDONE) if line.endswith(_UNDONE) else line

@@ -131,7 +131,7 @@ async def wake(claude: Client, cursor: Client) -> None:
     scene("A reminder comes when its topic comes")
     text, when = map(translated, ("Ask for the date", "when we talk about the Okafor order"))
     await call(claude, "remind", text=text, when=when)
-    line("Claude is told", f"{text}, {when}")
+    line("Claude is told", translated("{text}, {when}").format(text=text, when=when))
     await ask("Cursor", cursor, "What is the status of the Okafor order?")
 
 

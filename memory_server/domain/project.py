@@ -51,9 +51,19 @@ def folder_names(project: Project) -> list[str]:
     return list(dict.fromkeys(filter(None, (folder.removesuffix(".git"), project.name))))
 
 
+_OF_PROJECT = "project:"
+"""How the name of the conversation of a project begins."""
+
+
 def default_conversation(name: str) -> str:
     """The conversation of a project's short-term and long-term memories that are stored without one."""
-    return f"project:{name}"[:NAME] if name else DEFAULT_CONVERSATION
+    return f"{_OF_PROJECT}{name}"[:NAME] if name else DEFAULT_CONVERSATION
+
+
+def conversation_in_words(name: str) -> str:
+    """Return what a conversation is called in a message: that of a project by the project."""
+    project = name.removeprefix(_OF_PROJECT)
+    return f"the conversation `{name}`" if project == name else f"the project `{project}`"
 
 
 def _names(project: Project) -> Iterator[str]:

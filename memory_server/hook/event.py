@@ -69,7 +69,9 @@ def sent(word: str, data: bytes, working_folder: Path) -> Event:
     """
     if word not in HOOKS:
         near = meant(word, HOOKS)
-        raise NotFound(f"There is no hook `{word}`." + (f" Did you mean `{near}`?" if near else ""))
+        raise NotFound(
+            f"There is no hook `{word}`. Did you mean `{near}`?" if near else f"There is no hook `{word}`."
+        )
     try:
         return read(Name(word), data.decode("utf-8"), working_folder)
     except ValueError as error:

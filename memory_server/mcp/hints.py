@@ -17,6 +17,7 @@ WORDS = {
     Mend.LIST_SHORT_TERM_CONVERSATIONS: "Call `get_memory_stats` without conversation_id "
     "to see which conversations have some.",
     Mend.LIST_LONG_TERM: "Call `list_long_term_memories` with conversation_id={conversation} to see all.",
+    Mend.LIST_RULES: "The user can list them: memory-server rules.",
     Mend.UPDATE_LONG_TERM: "Call `update_long_term_memory` to replace its prompt or trigger, or choose another name.",
     Mend.LIST_CHANGES: "The user can run `memory-server log`, which shows what happened.",
     Mend.UNDO_TOGETHER: "The user can undo all of them together: memory-server undo.",

@@ -19,6 +19,7 @@ from memory_server.domain.long_term import (
     draw,
 )
 from memory_server.domain.message import Message
+from memory_server.domain.project import conversation_in_words
 from memory_server.domain.secrets import find_secret, refuse_secrets
 from memory_server.domain.short_term import spoken
 from memory_server.domain.threshold import proposed
@@ -425,7 +426,7 @@ def _get(tx: Tx, conversation: str, name: str) -> LongTermMemory:
         names = [] if place is None else tx.long_term.names(place, NAMED)
         suggestion = f"There are: {', '.join(names)}." if names else "It has none."
         raise NotFound(
-            f"No long-term memory `{name}` in the conversation `{conversation}`. {suggestion}",
+            f"No long-term memory `{name}` in {conversation_in_words(conversation)}. {suggestion}",
             Hint(Mend.LIST_LONG_TERM, {"conversation": conversation}),
         )
     return memory

@@ -8,7 +8,7 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.effect import RuleDraft
 from memory_server.domain.long_term import LongTermChange, LongTermDraft
 from memory_server.domain.rules import Rule, RuleCounts, RuleHit
-from memory_server.errors import Invalid, NotFound
+from memory_server.errors import Invalid, Mend, NotFound
 from memory_server.language.nearest import meant
 from memory_server.services.long_term import LongTermService
 from memory_server.services.ruling import RulingService, situation_of
@@ -182,4 +182,7 @@ def _rule(tx: Tx, name: str, conversations: Sequence[ConversationId]) -> Rule:
         if rule.name == name:
             return rule
     near = meant(name, [rule.name for rule in selected])
-    raise NotFound(f"There is no rule `{name}`." + (f" Did you mean `{near}`?" if near else ""))
+    raise NotFound(
+        f"There is no rule `{name}`. Did you mean `{near}`?" if near else f"There is no rule `{name}`.",
+        Mend.LIST_RULES,
+    )

@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 
 from memory_server import flags
-from memory_server.cli import summary, terminal
+from memory_server.cli import terminal
 from memory_server.cli.recall import in_chinese
 from memory_server.domain import rules
 from memory_server.language import catalogue
 from memory_server.language.lines import wrapped
 from memory_server.language.text import has_han, width
+from memory_server.transfer import counts
 from tests.cli.conftest import HARBOUR, RELEASE, Terminal
 from tests.test_catalogue import commands
 
@@ -38,6 +39,17 @@ def test_a_page_of_help_is_as_wide_as_the_screen(chinese: None) -> None:
     assert max(width(line) for line in lines if has_han(line)) <= 60
 
 
+def test_a_failure_names_what_is_missing_in_quotes_and_where_to_look(terminal: Terminal) -> None:
+    terminal("add", HARBOUR)
+    lost = terminal("import", "没有.json", code=1, LANG=CHINESE).err
+    assert lost == "memory-server：找不到文件或文件夹“没有.json”，请检查路径。\n"
+    assert "“没有.db”不存在，未恢复。" in terminal("restore", "没有.db", code=1, LANG=CHINESE).err
+    unknown = terminal("show", "w:没有", code=1, LANG=CHINESE).err
+    assert unknown.startswith("memory-server：项目 `ledger` 中没有长期记忆 `没有`。它还没有长期记忆。")
+    assert terminal("fact", "导师.邮箱", "x", LANG=CHINESE).out.startswith("已写入“导师.邮箱”：项目 ")
+    assert terminal("export", "all.jsonl", LANG=CHINESE).err.startswith("已导出到 all.jsonl：记忆 1、")
+
+
 def test_a_line_is_broken_between_letters_and_begins_with_no_comma() -> None:
     assert wrapped("按字词和语义查找记忆，最相关的在前。", 20) == ["按字词和语义查找记", "忆，最相关的在前。"]
     assert wrapped("用 memory-server list 列出。", 16) == ["用 memory-server", "list 列出。"]
@@ -63,7 +75,7 @@ def test_what_is_refused_is_chinese_with_its_reason(terminal: Terminal) -> None:
 
     assert refused("add", "") == "memory-server：内容：不能为空。"
     token = "ghp_" + "a1B2c3D4e5F6" * 3
-    assert "敏感信息（GitHub 令牌）" in refused("add", f"token {token}", code=1)
+    assert "内容疑似含有 GitHub 令牌，" in refused("add", f"token {token}", code=1)
     terminal("add", HARBOUR)
     terminal("add", RELEASE)
     terminal("forget", "2")
@@ -134,13 +146,13 @@ def test_an_origin_and_what_replaces_a_text_are_chinese(english: str, chinese: s
 def test_the_counts_of_an_import_are_chinese(terminal: Terminal, ledger: Path) -> None:
     (ledger / "notes.jsonl").write_text('{"content": "The quay is closed in May.", "type": "decision"}\n')
     assert "记忆：新增 1\n" in terminal("import", "notes.jsonl", LANG=CHINESE).out
-    assert "记忆：新增 1" in terminal("log", LANG=CHINESE).out
+    assert "notes.jsonl：记忆：新增 1" in terminal("log", LANG=CHINESE).out
 
 
 def test_the_counts_of_several_kinds_are_chinese() -> None:
-    assert summary.in_chinese(
+    assert counts.in_chinese(
         "jsonl notes: memories: added 1,200, left out: secrets 1; edges: ended 3 (undone)"
-    ) == ("jsonl notes: 记忆：新增 1,200、略去：密钥 1；关联：已结束 3（已撤销）")
+    ) == ("jsonl notes：记忆：新增 1,200、略去：密钥 1；关联：已结束 3（已撤销）")
 
 
 def test_the_condition_of_a_rule_is_chinese() -> None:

@@ -163,7 +163,7 @@ def test_progress_is_shown_on_a_terminal_and_not_in_a_pipe(
 def test_markdown_has_a_page_for_each_project(copy: Path, tmp_path: Path, run: Run) -> None:
     done = run(copy, "export", "--format", "markdown", tmp_path / "pages")
     pages = tmp_path / "pages"
-    assert (done.out, done.err, done.code) == ("", f"{pages}: no project.md, ledger.md\n", 0)
+    assert (done.out, done.err, done.code) == ("", f"Exported to {pages}: no project.md, ledger.md\n", 0)
     assert sorted(path.name for path in (tmp_path / "pages").iterdir()) == ["ledger.md", "no project.md"]
     page = (tmp_path / "pages" / "ledger.md").read_text(encoding="utf-8")
     assert page.startswith("# ledger\n\n## Decisions\n\n- 生产环境每周二上午十点发布，周五不发布。 (")
@@ -198,7 +198,7 @@ def test_an_export_goes_whole_into_a_file_that_only_its_owner_reads(
     for _ in range(2):  # the second takes the place of the first
         done = run(copy, "export", target)
         assert (done.out, done.code) == ("", 0)
-        assert re.fullmatch(rf"{re.escape(str(target))}: memories 8, edges 3, .*\n", done.err)
+        assert re.fullmatch(rf"Exported to {re.escape(str(target))}: memories 8, edges 3, .*\n", done.err)
     assert target.read_text(encoding="utf-8") == exported(copy)
     assert target.stat().st_mode & 0o777 == 0o600
     assert not list(tmp_path.glob(".export*"))

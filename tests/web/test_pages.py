@@ -243,7 +243,7 @@ def test_a_trial_and_the_changes_of_edges_are_told_in_chinese(seen: View) -> Non
             "今天是星期五",
         ]
         page.goto(seen.base + "/timeline")
-        connected = page.locator(".step:has(.chip:text-is('连接')) .text").all_inner_texts()
+        connected = page.locator(".step:has(.chip:text-is('建立关联')) .text").all_inner_texts()
         assert "相关 m1：" in connected[0]
 
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 from starlette.responses import Response
 
 from memory_server.domain import trust
-from memory_server.domain.change import Change, ChangeAction, ChangeFilter, Kind, read_id
+from memory_server.domain.change import Change, ChangeFilter, Kind, read_id
 from memory_server.domain.timeline import Happened
 from memory_server.errors import Invalid
-from memory_server.language import catalogue
 from memory_server.services.timeline import Counts
+from memory_server.transfer.counts import change_in_chinese
 from memory_server.web import spans
 from memory_server.web.view import Desk, Visit, back
 
@@ -65,8 +65,7 @@ def undo(desk: Desk, visit: Visit) -> Response:
 
 def _shown(change: Change, language: str) -> Change:
     """Return a change with its text in the language, and its origin before it, where that waits to be confirmed."""
-    is_edge = change.action in (ChangeAction.CONNECTED, ChangeAction.DISCONNECTED)
-    text = catalogue.connection(change.text) if is_edge and language == "zh" else change.text
+    text = change_in_chinese(change) if language == "zh" else change.text
     return replace(change, text=trust.before(change.origin, text))
 
 
