@@ -76,10 +76,10 @@ def _filed(done: Imported, dry_run: bool) -> list[str]:
         mend = "--project NAME chooses one" if dry_run else "for one, undo it and add --project NAME"
         return [translated(f"in no project, so all projects find it; {mend}")]
     names = [
-        f"{name or translated('(none)')} {number:,}" if len(done.filed) > 1 else name
+        f"{name or translated('no project')} {number:,}" if len(done.filed) > 1 else name
         for name, number in done.filed.most_common(SHOWN)
     ]
-    return [translated("project") + colon() + ", ".join(names)]
+    return [translated("project") + colon() + ("、" if is_chinese() else ", ").join(names)]
 
 
 def _rule(name: str, state: str) -> str:

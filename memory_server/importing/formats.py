@@ -75,6 +75,8 @@ def recognised(path: Path, name: str | None = None) -> tuple[Format, Opened]:
         raise Invalid(f"{path} is a database of memory-server.", Hint(Mend.MERGE_FILE, {"path": path}))
     if not (any(path.iterdir()) if opened.is_folder else path.stat().st_size):
         raise Invalid(f"{path} is empty.")
+    if path.suffix.lower() == ".csv":
+        raise Invalid(f"{path} has no column for the text. Name that column `text`.")
     raise Invalid(
         f"{path} is a SQLite file of a program that is not known."
         if opened.tables

@@ -80,13 +80,22 @@ def test_people_read_what_was_done(tmp_path: Path, run: Run) -> None:
     assert (done.err, done.code) == ("", 1)
 
 
+def test_a_table_without_a_text_is_refused_with_the_name_of_the_column_that_it_needs(
+    tmp_path: Path, run: Run
+) -> None:
+    (tmp_path / "ages.csv").write_text("who,age\nAnn,31\n")
+    done = run(tmp_path / "memory.db", "import", str(tmp_path / "ages.csv"))
+    assert done.code == 1
+    assert "ages.csv has no column for the text. Name that column `text`." in done.err
+
+
 def test_people_read_into_which_projects_it_went(tmp_path: Path, run: Run) -> None:
     (tmp_path / "notes.csv").write_text(
         "text,project\nThe lamp is lit,shop\nThe lens is cleaned,shop\nFog comes,\n"
     )
     (tmp_path / "notes.txt").write_text("The harbour opens at noon")
     done = run(tmp_path / "memory.db", "import", str(tmp_path / "notes.csv"))
-    assert "  project: shop 2, (none) 1" in done.out.splitlines()
+    assert "  project: shop 2, no project 1" in done.out.splitlines()
     done = run(tmp_path / "memory.db", "import", str(tmp_path / "notes.txt"), "--project", "harbour")
     assert "  project: harbour" in done.out.splitlines()
 
