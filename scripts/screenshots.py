@@ -35,6 +35,7 @@ class Picture(NamedTuple):
 
 PICTURES = (
     Picture("search", "/?q=database+port"),
+    Picture("search.zh-CN", "/?q=部署时出了什么问题", language="zh-CN"),
     Picture("memory", "/memory/{memory}"),
     Picture("session", f"/session/{SESSION}"),
     Picture("map", "/map"),

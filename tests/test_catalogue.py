@@ -221,6 +221,15 @@ def test_a_name_has_one_chinese_word_also_where_help_explains_it() -> None:
     assert {str(relation) for relation in Relation} <= {name for name, _ in explained}
 
 
+def test_a_thing_has_one_chinese_word() -> None:
+    """The last column of the words in docs/glossary.md, as far as they mean nothing else."""
+    pages = [
+        path.read_text(encoding="utf-8") for path in (ROOT / "README.zh-CN.md", ROOT / "docs/README.zh-CN.md")
+    ]
+    others = re.compile("唤醒|触发提示|提示词|来历|含义|抹除|经验|反驳|(?<!彻底)清除|(?<!对话)轮次")
+    assert others.findall("\n".join((*catalogue.entries().values(), *pages))) == []
+
+
 def secrets() -> set[str]:
     """The kinds of secrets that are refused."""
     formats = (*secret_formats._PREFIXED, *secret_formats._SHAPED)
