@@ -73,8 +73,13 @@ def _filed(done: Imported, dry_run: bool) -> list[str]:
     if not done.filed:
         return []
     if not any(done.filed):
-        mend = "--project NAME chooses one" if dry_run else "for one, undo it and add --project NAME"
-        return [translated(f"in no project, so all projects find it; {mend}")]
+        return [
+            translated(
+                "in no project, so all projects find it; --project NAME chooses one"
+                if dry_run
+                else "in no project, so all projects find it; for one, undo it and add --project NAME"
+            )
+        ]
     names = [
         f"{name or translated('no project')} {number:,}" if len(done.filed) > 1 else name
         for name, number in done.filed.most_common(SHOWN)
