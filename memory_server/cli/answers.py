@@ -317,7 +317,7 @@ LINES = {
         ),
         Answer(recall.Found, "ref kind", field("score", rounded), "why origin"),
         Answer(Waiting, field("handle", str), "kind text origin at session place"),
-        Answer(Change, "at by action kind handle text place origin", field("id", str)),
+        Answer(Change, "at by action fields? kind handle text place origin", field("id", str)),
         Answer(
             Fact,
             "key scope=home.scope owner=home.owner value tags version updated_at updated_by expires_at origin",

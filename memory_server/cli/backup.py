@@ -56,7 +56,9 @@ def backup_command(settings: Settings, dest: str | None, keep: int | None, dry_r
     like = backups.file_like(settings.db)
     target = _target(like, dest, not dry_run)
     if keep is not None and dest is not None and target == Path(dest):
-        raise click.UsageError(f"--keep needs a folder, and {dest} is none.")
+        raise click.UsageError(
+            f"--keep needs a folder, and {dest} is none. With a slash at its end, `{dest}/` is made."
+        )
     if not dry_run or target.parent.exists():
         _refuse(settings.db, target)
     if dry_run:

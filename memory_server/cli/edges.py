@@ -28,7 +28,7 @@ from memory_server.settings import Settings
     metavar="RELATION",
 )
 @click.argument("target", required=False, metavar="TARGET")
-@click.option("--strength", type=click.FloatRange(0, 1), default=1.0, show_default=True, help="From 0 to 1.")
+@click.option("--strength", type=options.Share(), default=1.0, show_default=True, help="From 0 to 1.")
 @click.option("--end", "ends", is_flag=True, help="End the edge: it holds no longer.")
 def connect_command(
     settings: Settings,

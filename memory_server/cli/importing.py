@@ -13,7 +13,7 @@ import click
 from memory_server.cli import background, options, output, progress, terminal
 from memory_server.cli.opened import caller, embed_soon, opened
 from memory_server.cli.program import verb
-from memory_server.errors import MemoryServerError, Mend, Written, broken_off
+from memory_server.errors import Invalid, MemoryServerError, Mend, Written, broken_off
 from memory_server.importing.opened import STANDARD_INPUT
 from memory_server.settings import Settings
 from memory_server.sqlite import temporary
@@ -215,7 +215,8 @@ def _readable(path: Path) -> Path:
         return path
     folder = click.get_current_context().with_resource(temporary.folder())
     file = folder / STANDARD_INPUT
-    file.write_bytes(sys.stdin.buffer.read())
+    if file.write_bytes(sys.stdin.buffer.read()) == 0:
+        raise Invalid("Standard input is empty.")
     return file
 
 

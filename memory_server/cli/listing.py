@@ -77,12 +77,15 @@ def list_command(settings: Settings, kind: str, limit: int, offset: int, **filte
         _list(settings, KINDS[kind], filter_, limit, offset)
         return
     with opened(settings) as services:
-        result = services.search.search("", filter_, limit, "keyword", offset=offset, caller=caller(settings))
-    memories, degraded = [hit.memory for hit in result.hits], output.degraded(result.degraded)
+        result = services.search.search(
+            "", filter_, limit + 1, "keyword", offset=offset, caller=caller(settings)
+        )
+    memories, degraded = [hit.memory for hit in result.hits[:limit]], output.degraded(result.degraded)
     if output.answered(ListAnswer(memories, result.note, degraded)):
         return
     output.table(COLUMNS, memories)
     output.note(result.note or (None if memories else "No memories found."), degraded)
+    output.note_more(len(result.hits), limit)
 
 
 def _list(settings: Settings, kind: Recallable, filter_: Filter, limit: int, offset: int) -> None:
@@ -93,13 +96,15 @@ def _list(settings: Settings, kind: Recallable, filter_: Filter, limit: int, off
 
     by = caller(settings)
     with opened(settings) as services:
-        result = services.looking.look("", LookWish(frozenset([kind]), filter_), limit + offset, by)
-        items = result.items[offset:]
+        wish = LookWish(frozenset([kind]), filter_)
+        result = services.looking.look("", wish, offset + limit + 1, by)
+        items = result.items[offset : offset + limit]
         whole = tuple(shown(services, _handle(item), by) for item in items) if terminal.is_json() else ()
     if output.answered(ShowAnswer(whole)):
         return
     output.table(OF_KINDS, items)
     output.note(result.note or (None if items else "Nothing found."), output.degraded(result.degraded))
+    output.note_more(len(result.items) - offset, limit)
 
 
 def _handle(item: "Seen") -> Handle:

@@ -1,5 +1,6 @@
 """`memory-server log`: who stored, edited, merged and deleted what when."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -10,7 +11,8 @@ from memory_server.cli.handles import HandleType
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
-from memory_server.cli.terminal import is_chinese, translated
+from memory_server.cli.show import did
+from memory_server.cli.terminal import filled, is_chinese, translated
 from memory_server.domain import trust
 from memory_server.domain.caller import Caller
 from memory_server.domain.change import Change, ChangeFilter, Kind
@@ -21,11 +23,14 @@ from memory_server.settings import Settings
 if TYPE_CHECKING:
     from memory_server.app import Services
 
+UNDONE = " (undone)"
+"""The end of the text of an import, or of a forgetting, that was undone."""
+
 COLUMNS: Columns[Change] = (
     Column("undo", lambda change: change.id or "", "yellow"),
     Column("when", lambda change: output.moment(change.at), "dim"),
     Column("by", lambda change: translated("hand") if change.by is None else change.by, "green"),
-    Column("did", lambda change: translated(change.action.value)),
+    Column("did", lambda change: did(change) + (filled(UNDONE) if _was_undone(change) else "")),
     Column("id", lambda change: change.handle, "cyan"),
     Column("text", lambda change: trust.before(change.origin, _text(change)), fills=True),
 )
@@ -67,15 +72,16 @@ def log_command(
         whole = _line_of(services, event, caller(settings)) if event is not None else None
         result = services.changes.select(
             ChangeFilter(project, by, since, until, undoable, event=None if event is None else event.id),
-            limit,
+            limit + 1,
             caller(settings),
         )
-    degraded = output.degraded(result.degraded)
-    if output.answered(LogAnswer(result.changes, result.note, degraded)):
+    changes, degraded = result.changes[:limit], output.degraded(result.degraded)
+    if output.answered(LogAnswer(changes, result.note, degraded)):
         return
     output.note(whole)
-    output.table(COLUMNS, result.changes)
-    output.note(result.note or (None if result.changes or whole else "No changes found."), degraded)
+    output.table(COLUMNS, changes)
+    output.note(result.note or (None if changes or whole else "No changes found."), degraded)
+    output.note_more(len(result.changes), limit)
 
 
 def _line_of(services: "Services", event: Handle, by: Caller) -> str:
@@ -90,8 +96,13 @@ def _line_of(services: "Services", event: Handle, by: Caller) -> str:
     return _text(changes[0])
 
 
+def _was_undone(change: Change) -> bool:
+    return change.kind in (Kind.IMPORT, Kind.FORGETTING) and change.text.endswith(UNDONE)
+
+
 def _text(change: Change) -> str:
     """Return the text of a change; a relation and the counts of an import are in the language of the person."""
+    change = replace(change, text=change.text.removesuffix(UNDONE)) if _was_undone(change) else change
     if not is_chinese():
         return change.text
     from memory_server.transfer import counts  # what imports, which the others do without

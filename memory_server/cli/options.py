@@ -114,6 +114,23 @@ class Number(click.ParamType[int]):
         return self.fail(f"{str(value)!r} is not a number from {self.least:,} to {self.most:,}.", param, ctx)
 
 
+class Share(click.ParamType[float]):
+    """A number from 0 to 1."""
+
+    name = "number"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            share = float(str(value))
+        except ValueError:
+            share = -1
+        return (
+            share
+            if 0 <= share <= 1
+            else self.fail(f"{str(value)!r} is not a number from 0 to 1.", param, ctx)
+        )
+
+
 def completed(what: str) -> Callable[[click.Context, click.Parameter, str], list[Any]]:
     """Completes what the file has: `things`, `keys`, `projects` or `changes`. Imported when a shell asks."""
 
@@ -173,7 +190,7 @@ def limit_option(default: int) -> Callable[[Decorated], Decorated]:
     return click.option(
         "--limit",
         "-n",
-        type=Number(1, 10_000),
+        type=Number(1, output.MOST_ROWS),
         default=default,
         show_default=True,
         help="How many at most.",

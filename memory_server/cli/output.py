@@ -19,6 +19,9 @@ from memory_server.language.text import visible, width
 
 Row = TypeVar("Row")
 
+MOST_ROWS = 10_000
+"""The largest --limit."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column(Generic[Row]):
@@ -73,6 +76,12 @@ def note(*texts: str | None) -> None:
         print(*terminal.fitted(line_of(translated(text)), terminal.err()), sep="\n", file=terminal.err())
 
 
+def note_more(number: int, limit: int) -> None:
+    """Say that there are more than `limit` rows, where one more was read."""
+    if number > limit < MOST_ROWS:
+        note(f"There are more: --limit {min(limit * 5, MOST_ROWS)} shows more of them.")
+
+
 def degraded(problems: Sequence[Problem]) -> str | None:
     """Say why an answer is less than it could be, and what mends that."""
     return told(*problems)
@@ -83,13 +92,14 @@ def confirm(question: str, agreed: bool, flag: str) -> None:
 
     Raises:
         UsageError: nobody is there to be asked.
-        Abort: the answer is no.
+        ClickException: the answer is no.
     """
     if agreed:
         return
     if not asks():
         raise click.UsageError(f"There is no terminal to ask on. To go on without the question, add {flag}.")
-    click.confirm(translated(question), abort=True, err=True)
+    if not click.confirm(translated(question), err=True):
+        raise click.ClickException("stopped. Nothing was changed.")
 
 
 def answered(answer: object) -> bool:

@@ -111,13 +111,13 @@ def rules_command(
 
 
 def _refuse_misuse(action: str, text: str) -> None:
-    """Raise UsageError where an action has no name, or one too many, or no person acts."""
+    """Raise an error where an action has no name, or one too many, or no person acts."""
     if (action in ("list", "log")) == bool(text):
         raise click.UsageError(
             "Name the rule, or say it in words." if not text else f"{action} takes no name."
         )
     if action in ("add", "confirm", "off", "on") and not output.asks():
-        raise click.UsageError(
+        raise Invalid(
             "Only a person does this, on a terminal. A page of `memory-server view` confirms and switches too."
         )
 
@@ -191,7 +191,8 @@ def _drafted(
     if plain is None:
         raise Invalid(
             f"`{text}` names no act that can be seen. Write for example: never push to main; ask me before you run "
-            "terraform apply; don't touch migrations/; or give the condition with --if."
+            "terraform apply; don't touch migrations/; or give the condition with --if, such as: "
+            "memory-server rules add 'TEXT' --if \"runs(act, 'git commit')\"."
         )
     draft = RuleDraft(Effect(effect) if effect else plain.draft.effect, plain.draft.holds, plain.draft.passes)
     return PlainRule(plain.name, plain.reason, plain.trigger, draft)

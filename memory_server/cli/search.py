@@ -46,7 +46,7 @@ def _text(hit: Hit) -> str:
 @click.option(
     "--limit",
     "-n",
-    type=options.Number(1, 10_000),
+    type=options.Number(1, output.MOST_ROWS),
     help="How many at most. Default: up to 10 that are likely.",
 )
 @options.meaning_option

@@ -224,9 +224,15 @@ def _version(change: FactChange) -> str:
     return f"{output.moment(change.changed_at)}  {step}{colon()}{output.shown_value(change.value)}"
 
 
+def did(change: Change) -> str:
+    """Word what a change did: of an edit which fields it changed."""
+    action, fields = translated(change.action), list(map(translated, change.fields))
+    return action + "、".join(fields) if is_chinese() else f"{action} {', '.join(fields)}".rstrip()
+
+
 def _step(change: Change) -> str:
     undo = "  " + filled("(undo {id})", id=change.id) if change.id else ""
-    step = translated(change.action)
+    step = did(change)
     if change.by != "":  # else it is not known
         step = filled("{action} by {who}", action=step, who=_who(change.by, None))
     return f"{output.moment(change.at)}  {step}{undo}"

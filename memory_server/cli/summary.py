@@ -52,8 +52,8 @@ def told(path: str, form: str, done: Imported, dry_run: bool) -> str:
         lines.append(f"  {translated(f'`memory-server undo i{done.event}` takes it back')}")
     if done.lowered:
         lowered = translated(
-            f"{done.lowered:,} that you said, as the file says, count as imported, since no person imports them; "
-            "import it again at a terminal to keep that"
+            f"{done.lowered:,} that the file calls yours now marked as imported; "
+            "import it again at a terminal to mark them as yours"
         )
         lines.append(f"  {lowered}")
     if done.followed:

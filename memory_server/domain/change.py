@@ -93,7 +93,8 @@ class Change:
 
     `name` is what it is called where that is no number: the key of a fact, the name of a long-term memory. `place` is
     its project, or its conversation; None where it has none. `scope` is that of a fact. `by` None means by hand, an
-    empty text that it is not known. `origin` is who said the text first.
+    empty text that it is not known. `origin` is who said the text first. `fields` are those of a memory that an edit
+    changed.
     """
 
     at: str
@@ -107,6 +108,7 @@ class Change:
     place: str | None = None
     scope: str | None = None
     origin: str = trust.UNKNOWN
+    fields: tuple[str, ...] = ()
 
     @property
     def handle(self) -> str:

@@ -121,7 +121,12 @@ def ruling(holding: Sequence[HeldAct]) -> Ruling:
 
 
 def _line(hit: HeldAct) -> str:
+    """Say which rule holds an act, by what of it, and the reason, unless the name is all of it."""
     rule = hit.rule
+    if hit.why and not hit.failed and rule.reason == rule.name:
+        if rule.confirmed_at:
+            return f"Rule `{rule.name}` ({hit.why})"
+        return f"Rule `{rule.name}` (not confirmed by the user, {hit.why})"
     reason = " ".join(rule.reason.split())
     reason = reason if len(reason) <= MOST_SAID else f"{reason[: MOST_SAID - 1]}…"
     if hit.failed:

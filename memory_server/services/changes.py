@@ -7,7 +7,7 @@ from typing import Any
 
 from memory_server.domain import trust
 from memory_server.domain.caller import Caller
-from memory_server.domain.change import Change, ChangeAction, ChangeFilter, ChangeId, ChangeOrigin
+from memory_server.domain.change import Change, ChangeAction, ChangeFilter, ChangeId, ChangeOrigin, Kind
 from memory_server.domain.edge import Relation
 from memory_server.domain.event import Event
 from memory_server.domain.fact import Action as FactAction
@@ -19,7 +19,7 @@ from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Proble
 from memory_server.services import deleting, projects
 from memory_server.services.graph import refuse_circle
 from memory_server.storage.database import Database
-from memory_server.storage.history import Changed
+from memory_server.storage.history import Changed, kept
 from memory_server.storage.tx import Tx, WriteTx
 
 
@@ -57,9 +57,8 @@ class ChangeService:
         lookup = projects.among(filter.project, caller)
         with self.database.read() as tx:
             where = lookup(tx)
-            return ChangeLog(
-                tx.log.select(replace(filter, project=where.only), limit), where.note, tuple(tx.skipped)
-            )
+            changes = tx.log.select(replace(filter, project=where.only), limit)
+            return ChangeLog(_with_fields(tx, changes), where.note, tuple(tx.skipped))
 
     def find(self, ids: Sequence[ChangeId]) -> list[Change]:
         """Return these changes, the latest first.
@@ -104,6 +103,36 @@ class ChangeService:
                     undone |= _undo(tx, id, chosen, caller, overwrite)
         self.wake()
         return UndoneChanges(_latest_first(chosen.values()), staying)
+
+
+NAMES = {"content": "text", "type": "type", "project": "project", "tags": "tags", "importance": "importance"}
+"""The fields of a memory that a person edits, and their names for people."""
+
+
+def _with_fields(tx: Tx, changes: Sequence[Change]) -> list[Change]:
+    """Say of each edit of a memory that is there which fields it changed."""
+    edited = [
+        MemoryId(change.item)
+        for change in changes
+        if change.action is ChangeAction.EDITED and change.kind is Kind.MEMORY
+    ]
+    if not edited:
+        return list(changes)
+    states = {memory.id: kept(memory) for memory in tx.memories.select(edited)}
+    fields = dict[int, tuple[str, ...]]()
+    for step in tx.changes.of_memories(edited):  # the latest first
+        if step.memory_id in states:
+            after = states[step.memory_id]
+            fields[step.id] = tuple(
+                word for name, word in NAMES.items() if step.before.get(name) != after.get(name)
+            )
+            states[step.memory_id] = step.before
+    return [
+        replace(change, fields=fields.get(change.id.row, ()))
+        if change.id and change.id.origin is ChangeOrigin.CHANGES
+        else change
+        for change in changes
+    ]
 
 
 EVENTS = {ChangeOrigin.IMPORT: ChangeAction.IMPORTED, ChangeOrigin.FORGETTING: ChangeAction.FORGOT}

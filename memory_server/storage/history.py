@@ -56,9 +56,19 @@ class Changed:
 
 def kept_fields(before: Memory | LongTermMemory, rule: Rule | None = None) -> str:
     """Return as JSON the fields that a change can change, before it changes them."""
-    names = _MEMORY_FIELDS if isinstance(before, Memory) else _LONG_TERM_FIELDS
     state = {} if rule is None else {"rule": {"off": rule.off, "confirmed_at": rule.confirmed_at}}
-    return _as_json({name: getattr(before, name) for name in names} | state)
+    return _as_json(_fields(before) | state)
+
+
+def kept(memory: Memory) -> dict[str, Any]:
+    """Return the fields of a memory as `before` of a change has them."""
+    fields: dict[str, Any] = json.loads(_as_json(_fields(memory)))
+    return fields
+
+
+def _fields(before: Memory | LongTermMemory) -> dict[str, Any]:
+    names = _MEMORY_FIELDS if isinstance(before, Memory) else _LONG_TERM_FIELDS
+    return {name: getattr(before, name) for name in names}
 
 
 def kept_draft(merged: MemoryDraft) -> str:

@@ -230,7 +230,7 @@ def given_moment(text: str, later: int = 0) -> datetime:
     try:
         return (parse(text, None) + timedelta(days=later)).astimezone()
     except ValueError as error:
-        raise Invalid(f"`{text}` {error}.") from error
+        raise Invalid(f"`{text}` is not a date. Write it as 2026-03-14 or 2026-03-14T09:26.") from error
 
 
 def choice(values: type[Choice], text: str) -> Choice:

@@ -66,6 +66,8 @@ def test_messages_titles_and_errors_are_chinese_and_json_is_not(terminal: Termin
     assert terminal("show", "99", code=1, LANG=CHINESE).err.endswith(
         "编号可用 `memory-server list` 或 `memory-server search` 查看。\n"
     )
+    dates = terminal("list", "--since", "2026-13-01", code=2, LANG=CHINESE).err.splitlines()[-1]
+    assert "'2026-03-14 09:26'、昨天、上周、11月3日或 7d" in dates
     assert terminal("list", "--json", LANG=CHINESE).json == terminal("list", "--json").json
 
 
@@ -147,6 +149,9 @@ def test_the_counts_of_an_import_are_chinese(terminal: Terminal, ledger: Path) -
     (ledger / "notes.jsonl").write_text('{"content": "The quay is closed in May.", "type": "decision"}\n')
     assert "记忆：新增 1\n" in terminal("import", "notes.jsonl", LANG=CHINESE).out
     assert "notes.jsonl：记忆：新增 1" in terminal("log", LANG=CHINESE).out
+    terminal("undo", "i1")
+    (imported,) = (row for row in terminal("log", LANG=CHINESE).rows if row[4] == "i1")
+    assert imported[3] == "导入（已撤销）"
 
 
 def test_the_counts_of_several_kinds_are_chinese() -> None:
@@ -160,6 +165,7 @@ def test_the_condition_of_a_rule_is_chinese() -> None:
     assert catalogue.condition(words) == (
         "运行 `git push main` 或 `git push master` 的命令；或写入、移动或删除 `migrations/**` 的操作"
     )
+    assert catalogue.chinese("Rule `x` (it runs git push main)") == "规则 `x`（会运行 git push main）"
     assert catalogue.chinese("Rule `x` (it runs git push main): no") == "规则 `x`（会运行 git push main）：no"
 
 

@@ -148,7 +148,9 @@ def test_backups_are_named_by_their_moment_and_the_oldest_go(terminal: Terminal,
     left = sorted(path.name for path in made.parent.iterdir())
     assert len(left) == 3
     assert other.name in left
-    assert "needs a folder" in terminal("backup", str(tmp_path / "copy.db"), "--keep", "2", code=2).err
+    assert (
+        "With a slash at its end" in terminal("backup", str(tmp_path / "copy.db"), "--keep", "2", code=2).err
+    )
 
 
 def test_a_backup_of_another_database_is_neither_replaced_nor_deleted(

@@ -79,7 +79,7 @@ async def test_show_tells_the_whole_story_of_each_kind(
     shown = terminal("show", "m1").out
     for line in (
         "m1  learning", "The harbour opens at one", "tags        sea", "Earlier texts\n  " + HARBOUR,
-        f"Edges\n  m2 solves this: {ORCHID}", "edited by Cursor  (undo c1)", "stored by Claude",
+        f"Edges\n  m2 solves this: {ORCHID}", "edited text by Cursor  (undo c1)", "stored by Claude",
     ):  # fmt: skip
         assert line in shown, line
     (fact, turn, said, woken) = terminal("show", "f:current.task", "t1", "[s1]", "w:zoo", "--json").json[

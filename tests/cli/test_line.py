@@ -190,6 +190,8 @@ def test_who_leaves_out_a_value_sees_the_usage_of_the_command(
         ("list facts", "KIND: 'facts' is unknown. To list facts, type `memory-server facts`."),
         ("search --tag staging", "Say what to look for. `memory-server list` lists memories, also by --tag"),
         ("recall", "Ask a question, or choose by --kind"),
+        ("connect 1 solves 2 --strength strong", "--strength: 'strong' is not a number from 0 to 1."),
+        ("connect 1 solves 2 --strength 2", "--strength: '2' is not a number from 0 to 1."),
     ],
 )
 def test_a_wrong_value_is_told_in_one_sentence_with_what_is_right(

@@ -196,7 +196,7 @@ def test_the_page_says_what_each_answer_has() -> None:
         (["serch"], 2, "unknown command 'serch'. Did you mean `search`?"),
         (
             ["rules", "off", "x"],
-            2,
+            1,
             "Only a person does this, on a terminal. A page of `memory-server view` confirms and switches too.",
         ),
         (["export"], 2, "--json tells what was written to FILE. Without one the export itself is printed."),

@@ -156,8 +156,8 @@ async def test_edits_and_merges_of_an_assistant_are_undone(
         await call(client, "update_long_term_memory", name="zoo", prompt="Open the gate.")
         listed = terminal("log", "--by", "cursor").rows
         assert [(row[0], row[3], row[4]) for row in listed] == [
-            ("c4", "edited", "w:zoo"), ("h3", "edited", "f:global/editor"), ("c3", "edited", "m1"),
-            ("c2", "merged", "m2"), ("c1", "edited", "m1"),
+            ("c4", "edited", "w:zoo"), ("h3", "edited", "f:global/editor"), ("c3", "edited type", "m1"),
+            ("c2", "merged", "m2"), ("c1", "edited text, tags, importance", "m1"),
         ]  # fmt: skip
         later = terminal("undo", "c1", code=1).err
         assert "c3" in later
@@ -253,6 +253,31 @@ def test_what_cannot_come_back_because_a_hand_has_taken_its_id_stays_in_the_tras
     sqlite(db, "DELETE FROM memories")
     terminal("undo", "d1")
     assert contents(terminal) == [HARBOUR]
+
+
+def test_an_edit_says_what_it_changed(terminal: Terminal) -> None:
+    terminal("add", HARBOUR)
+    terminal("add", "The quay is closed in May")
+    terminal("edit", "1", "--text", "The harbour opens at one")
+    terminal("edit", "1", "--tag", "sea", "--importance", "8")
+    assert [row[3] for row in terminal("log").rows][:2] == ["edited tags, importance", "edited text"]
+    shown = terminal("show", "1").out
+    assert "edited tags, importance by terminal  (undo c2)" in shown
+    assert "edited text by terminal  (undo c1)" in shown
+    changes = terminal("log", "--json").json["changes"]
+    assert [change.get("fields") for change in changes] == [["tags", "importance"], ["text"], None, None]
+    terminal("undo", "c2")
+    assert terminal("log").rows[0][3] == "edited text"
+
+
+def test_who_sees_a_part_is_told_that_there_is_more(terminal: Terminal) -> None:
+    terminal("add", HARBOUR)
+    terminal("add", "The quay is closed in May")
+    for command in ("log", "list"):
+        part = terminal(command, "--limit", "1")
+        assert len(part.rows) == 1
+        assert part.err == "There are more: --limit 5 shows more of them.\n"
+        assert terminal(command, "--limit", "2").err == ""
 
 
 def test_the_log_tells_who_did_what(terminal: Terminal, sqlite: Sqlite) -> None:

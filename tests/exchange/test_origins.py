@@ -59,7 +59,7 @@ def origins(run: Run, db: Path) -> dict[str, str]:
 
 def test_a_person_who_imports_keeps_who_said_it(tmp_path: Path, source: Path, run: Run, typed: Typed) -> None:
     printed = typed(tmp_path / "new.db", "import", source)
-    assert "count as imported" not in printed
+    assert "marked as imported" not in printed
     assert origins(run, tmp_path / "new.db") == {**ORIGINS, "fact": "told", "turn": "told"}
 
 
@@ -81,7 +81,7 @@ def test_a_program_that_merges_raises_nothing(tmp_path: Path, source: Path, run:
     there, here = tmp_path / "source.db", tmp_path / "here.db"
     run(here, "add", "Something else")
     printed = run(here, "merge", there).out
-    assert "4 that you said, as the file says, count as imported" in printed
+    assert "4 that the file calls yours now marked as imported" in printed
     assert {text: origin for text, origin in origins(run, here).items() if text in LOWERED} == LOWERED
     typed(here, "merge", there)
     assert {text: origin for text, origin in origins(run, here).items() if text in ORIGINS} == ORIGINS

@@ -365,8 +365,8 @@ def test_any_span_of_days_is_chosen_by_preset_or_by_date_and_stands_in_the_addre
     ("path", "why"),
     [
         ("/timeline?days=abc", "`abc` is not a number. Write `days=30`, for example."),
-        ("/timeline?since=soon", "`soon` is not a date or time: write it as 2026-03-14"),
-        ("/sessions?until=13/13/2026", "`13/13/2026` is not a date or time: write it as 2026-03-14"),
+        ("/timeline?since=soon", "`soon` is not a date. Write it as 2026-03-14"),
+        ("/sessions?until=13/13/2026", "`13/13/2026` is not a date. Write it as 2026-03-14"),
         ("/?kind=poem", "`poem` is not one of memory, fact, turn, short_term, woken."),
         ("/now?tokens=many", "`many` is not a number. Write `tokens=500`, for example."),
     ],

@@ -30,6 +30,8 @@ class Status:
             return f"{self.client.title}: not connected"
         if not self.hooks:
             return f"{self.client.title}: connected"
+        if self.hooks == 1:
+            return f"{self.client.title}: connected, 1 hook"
         return f"{self.client.title}: connected, {self.hooks} hooks"
 
 

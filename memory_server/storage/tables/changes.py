@@ -25,6 +25,14 @@ class Changes:
         )
         return [changed_of(row) for row in rows]
 
+    def of_memories(self, ids: Sequence[int]) -> list[Changed]:
+        """Return all changes of these memories, the latest first."""
+        rows = self.tx.rows(
+            f"SELECT {_COLUMNS} FROM changes WHERE memory_id IN (SELECT value FROM json_each(:ids)) ORDER BY id DESC",
+            {"ids": self.tx.array(ids)},
+        )
+        return [changed_of(row) for row in rows]
+
     def since(self, first: Changed) -> list[Changed]:
         """Return this change and all later ones of the same thing, the latest first."""
         rows = self.tx.rows(
