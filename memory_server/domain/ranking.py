@@ -59,8 +59,8 @@ CUT = 0.3
 """Least share of the best hit's rank with which a neighbour joins: below, none was an answer."""
 
 NEARLY = 0.9
-"""Least share of its rank with which what probably replaces a text comes before it, not behind it: with .8 questions
-about other things lost their answer, with .95 outdated ones stayed first."""
+"""Least share of its rank with which what probably replaces a memory comes before it in a search, not behind it: with
+.8 questions about other things lost their answer, with .95 outdated ones stayed first."""
 
 LEAST = 0.05
 """Probability below which a hit is left out, unless it is the best: that keeps 84 to 100 % of the answers."""

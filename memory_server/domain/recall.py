@@ -191,18 +191,15 @@ def _marked(hit: Found, newer: Mapping[str, str], on_page: Collection[str]) -> F
 
 
 def with_newer(chosen: Sequence[Found], hits: Sequence[Found]) -> list[Found]:
-    """The chosen hits, each beside what probably replaces it, chosen or not. What comes before it is as likely."""
+    """The chosen hits, each right behind what probably replaces it, chosen or not, which is as likely then."""
     by_ref = {hit.ref: hit for hit in (*hits, *chosen)}
     newer = {old: hit.ref for hit in reversed(hits) for old in hit.replaces if old in by_ref}
-    led = set[str]()
     order = ranking.with_newer([hit.ref for hit in chosen], newer, newer)
     for ref in reversed(order):  # of a line of several the oldest first
         if ref in newer:
             old, new = by_ref[ref], by_ref[newer[ref]]
-            if new.score >= ranking.NEARLY * old.score:
-                led.add(old.ref)
-                by_ref[new.ref] = replace(new, score=max(new.score, old.score))
-    return [by_ref[ref] for ref in ranking.with_newer([hit.ref for hit in chosen], newer, led)]
+            by_ref[new.ref] = replace(new, score=max(new.score, old.score))
+    return [by_ref[ref] for ref in order]
 
 
 def _likely(question: str, hits: Sequence[Found], max_tokens: int) -> list[Found]:

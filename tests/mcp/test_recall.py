@@ -174,12 +174,14 @@ NEW = "The limit for free shipping is 59 EUR since November, no longer 49."
 QUESTION = "免运费门槛是多少？"
 
 
-async def test_what_may_replace_a_hit_and_answers_less_well_is_told_behind_it(server: Servers) -> None:
+async def test_what_may_replace_a_hit_is_told_before_it_even_where_a_search_has_it_behind(
+    server: Servers,
+) -> None:
     async with server("--embedder", "bundled", "--project", "home") as client:
         await call(client, "memory_search", query="the shop")  # waits for the model
         await call(client, "memory_store", content=OLD, type="learning")
         assert (await call(client, "memory_store", content=NEW, type="learning"))["maybe_supersedes"] == [1]
-        assert refs(await call(client, "recall", query=QUESTION)) == ["m1 · m2 may replace it", "m2"]
+        assert refs(await call(client, "recall", query=QUESTION)) == ["m2 · may replace m1", "m1"]
         hits = (await call(client, "memory_search", query=QUESTION))["results"]
         assert [(hit["id"], hit.get("maybe_supersedes")) for hit in hits] == [(1, None), (2, [1])]
         await call(client, "memory_update", memory_id=1, importance=6)
