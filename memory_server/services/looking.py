@@ -111,7 +111,7 @@ class LookService:
             problems = retrieval.without_meaning(tx, [kind_search.kind for kind_search in searches], meaning)
             items = _in_order(tx, ranked, searches, limit)
             is_answered = retrieval.is_answered(text, ranked, by_meaning)
-            note = where.note or (search.NOT_LIKELY if items and not is_answered else None)
+            note = where.note or search.not_likely([item.score for item in items], is_answered)
             return Looked(items, note, (*problems, *tx.skipped))
 
         return self.queue.read(retrieval.questions(text), ask)

@@ -44,6 +44,9 @@ RESTATED = 0.85
 
 NOT_LIKELY = "No memory is likely to answer this."
 
+HALF = 0.495
+"""Probability from which on a hit, shown as .50, is likely for who reads the figure, whatever is told of all hits."""
+
 Vectors = Mapping[int, NDArray[np.float32]]
 """The vectors of memories by their ids."""
 
@@ -128,11 +131,12 @@ class SearchService:
                 answered = retrieval.is_answered(text, ranked, by_meaning)
             hits = ranking.likely(hits) if likely else hits
             hits = by_probability(tx, hits) if for_people else hits
+            shown = hits[offset : offset + limit]
             return SearchResult(
-                hits[offset : offset + limit],
+                shown,
                 name(by_meaning.space) if by_meaning else "none",
                 (*problems, *tx.skipped),
-                where.note or (NOT_LIKELY if hits and not (answered or offset) else None),
+                where.note or (None if offset else not_likely([hit.score for hit in shown], answered)),
                 where.first,
                 answered,
             )
@@ -246,6 +250,13 @@ def _with_newer(
             new = replace(new, rank=max(new.rank, old.rank), score=max(new.score, old.score))
         by_id[new_id] = replace(new, maybe_supersedes=(*new.maybe_supersedes, old_id))
     return [by_id[id] for id in ranking.with_newer([hit.memory.id for hit in hits], newer, led)]
+
+
+def not_likely(scores: Sequence[float | None], answered: bool) -> str | None:
+    """Return the note that no hit is likely to answer; None where the figure beside one of them says that it is."""
+    if answered or not scores or max(score or 0.0 for score in scores) >= HALF:
+        return None
+    return NOT_LIKELY
 
 
 def by_probability(tx: Tx, hits: Iterable[Hit]) -> list[Hit]:
