@@ -83,11 +83,15 @@ def recall_command(
     ):
         return
     if answer.text:
-        output.say_text(in_chinese(answer.text) if terminal.is_chinese() else answer.text)
+        output.say_text(_in_language(answer.text))
     if answer.left_out:
         left = ", ".join(f"{number} {terminal.translated(kind)}" for kind, number in answer.left_out.items())
         output.note(f"Left out: {left}. --max-tokens makes room.")
-    output.note(result.note, worse)
+    output.note(_in_language(result.note or ""), worse)
+
+
+def _in_language(text: str) -> str:
+    return in_chinese(text) if terminal.is_chinese() else text
 
 
 def in_chinese(text: str) -> str:

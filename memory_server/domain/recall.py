@@ -61,6 +61,9 @@ PER_LINE = 3
 PER_ITEM = 14
 """Tokens of an item besides its handle: its kind and its score."""
 
+SHORT = 30
+"""Tokens of a text that is named only because it is near."""
+
 LONG = 60
 """Tokens. Of a longer text the answer has the sentences that fit the question best."""
 
@@ -288,6 +291,12 @@ def line(item: Found, text: str) -> str:
     marks += [f"{item.newer} may replace it"] if item.newer else []
     name = quoted(f"{item.ref}]")[:-1]
     return f"{day}{quoted(text)}{project} [{' · '.join([f'{name}{trust.mark(item.origin)}', *marks])}]"
+
+
+def in_short(item: Found) -> str:
+    """The beginning of a text with its handle, without its day and marks."""
+    plain = Found(item.kind, item.ref, item.said, None, item.score, item.project, origin=item.origin)
+    return line(plain, sentences.shortened(item.said, SHORT))
 
 
 def _words(text: str) -> frozenset[str]:

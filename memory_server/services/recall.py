@@ -65,6 +65,12 @@ NOTHING = "Nothing stored answers this."
 NOT_FOUND = "Nothing was found that answers this, but the search was not complete."
 """Said instead of NOTHING where `degraded` says why: texts that were just stored have no vectors for some seconds."""
 
+NEAREST = "Nothing stored answers this. Nearest: {}"
+
+NEAR = 0.35
+"""Probability from which on the best text is named where nothing answers. With .35 it was the answer of 8 of 29 stored
+questions of seven sets that get none, and was named for a fifth of 1,223 about other stores."""
+
 
 @dataclass(frozen=True, slots=True)
 class RecallWish:
@@ -144,9 +150,12 @@ class RecallService:
         due, asleep = self._woken([*messages, *([Message("user", text)] if text else [])], wish, caller)
         woken = [_of_woken(memory) for memory in due]
         result, is_list = self._answering(text, wish, caller)
-        note, problems = result.note, (*asleep, *result.problems)
+        problems = (*asleep, *result.problems)
         shown = [hit for hit in result.hits if trust.is_listed(hit.origin, self.hides)]
         hits = ground.with_remarks(shown, caller) if result.answered else []
+        note = result.note
+        if not (note or hits):
+            note = NOT_FOUND if result.problems else _nothing(shown)
         room = max_tokens - _weight(note, problems) - (PER_HINT if any(hit.remark for hit in hits) else 0)
         answer = recall.compose(text, woken, hits, room, explain=explain)
         vain = (
@@ -163,7 +172,7 @@ class RecallService:
         return Recalled(
             answer,
             answer.items if explain else (),
-            note or (None if hits else NOT_FOUND if result.problems else NOTHING),
+            note,
             problems,
             any(hit.remark for hit in answer.items),
         )
@@ -287,6 +296,13 @@ class RecallService:
             self.learning.asked(tx, text, memory_ids, caller, answers=answers, vain=vain)
 
         self.database.later(mark)
+
+
+def _nothing(hits: Sequence[Found]) -> str:
+    """Return the note that nothing answers. It names the best hit where that is near, and nobody outside wrote it."""
+    if not hits or hits[0].score < NEAR or trust.waits(hits[0].origin):
+        return NOTHING
+    return NEAREST.format(recall.in_short(hits[0]))
 
 
 def _best(hits: Hits) -> Found | None:

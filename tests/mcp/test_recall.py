@@ -228,6 +228,47 @@ async def test_an_old_value_is_marked_where_what_may_replace_it_does_not_fit(ser
         assert refs(answer) == ["m1 · m2 may replace it"]
 
 
+HOUSEHOLD = (
+    "Dad's knee surgery is on 14 June.",
+    "The car takes diesel.",
+    "Luca plays drums now.",
+    "The spare key is with Mrs. Olsen next door.",
+    "Bins go out on Tuesday evening.",
+    "Grandma moved into the Elm Park home, room 212.",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "nearest"),
+    [
+        ("when is the operation", " Nearest: Dad's knee surgery is on 14 June. [m1]"),
+        ("Luca's birthday", " Nearest: Luca plays drums now. [m3]"),
+        ("What is the capital of Peru?", ""),
+    ],
+)
+async def test_where_nothing_surely_answers_the_nearest_text_is_named(
+    server: Servers, question: str, nearest: str
+) -> None:
+    async with server("--embedder", "bundled", "--project", "home") as client:
+        await call(client, "memory_search", query="home")
+        for text in HOUSEHOLD:
+            await call(client, "memory_store", content=text, type="learning")
+        recalled = await call(client, "recall", query=question)
+        assert recalled == {"answer": "", "note": f"Nothing stored answers this.{nearest}"}
+
+
+async def test_a_search_does_not_deny_what_its_figures_say(server: Servers) -> None:
+    async with server("--embedder", "bundled", "--project", "home") as client:
+        await call(client, "memory_search", query="home")
+        for text in HOUSEHOLD:
+            await call(client, "memory_store", content=text, type="learning")
+        likely = await call(client, "memory_search", query="How old is Luca, who plays drums?")
+        assert likely["results"][0]["score"] >= 0.5
+        assert "note" not in likely
+        unlikely = await call(client, "memory_search", query="What is the capital of Peru?")
+        assert unlikely["note"] == "No memory is likely to answer this."
+
+
 async def test_what_is_shown_counts_as_accessed(full: Client) -> None:
     (first,) = refs(await call(full, "recall", query="Why is the lighthouse white?", max_tokens=200))[:1]
     (memory,) = (await call(full, "memory_get", ids=[int(first[1:])]))["memories"]
