@@ -100,6 +100,8 @@ class LateComparing:
         """Compare with a memory those that were stored with their vectors while it had none, and so without it."""
         waiting = {waiting_id for kind, waiting_id, _ in self.queue.embedded if kind is Embedded.MEMORIES}
         for memory in tx.memories.select([MemoryId(id)]):
+            if not _is_recent(tx, memory.created_at):
+                continue
             close = comparing.compare(tx, self._written(memory, fresh), self.texts, ()).similar
             newer = [
                 near.memory
