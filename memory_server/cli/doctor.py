@@ -227,4 +227,10 @@ def _engine(settings: Settings) -> str:
 
 def _hooks(record: Record) -> str:
     worked = f"last worked on {record.worked}" if record.worked else "none has worked yet"
-    return "; ".join([worked, f"failed {len(record.failures)} times since"] if record.failures else [worked])
+    match len(record.failures):
+        case 0:
+            return worked
+        case 1:
+            return "; ".join([worked, "failed once since"])
+        case number:
+            return "; ".join([worked, f"failed {number} times since"])

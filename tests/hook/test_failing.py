@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from memory_server import where
+from memory_server.cli.doctor import _hooks
+from memory_server.hook.journal import Record
 from tests import terminal
 from tests.conftest import Holder, Servers, call
 from tests.hook.conftest import Hooks
@@ -216,3 +218,7 @@ async def test_a_client_that_does_not_listen_is_no_reason_to_fail(server: Server
     )  # fmt: skip
     os.close(write)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_one_failure_is_counted_in_words() -> None:
+    assert _hooks(Record("2026-03-14", ("x failed: y",))) == "last worked on 2026-03-14; failed once since"
