@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from functools import lru_cache
 from pathlib import Path
 
 import apsw
@@ -41,14 +42,24 @@ def may_hold(copy: Path, made_at: str, erased: Mapping[str, int]) -> bool:
     `erased` has the smallest id in each table. Ids only grow, whatever dates the rows have.
     """
     try:
-        with closing(pragmas.connected(copy, apsw.SQLITE_OPEN_READONLY)) as connection:
-            return migrate.made_at(connection) == made_at and any(
-                _highest_ever(connection, table) >= id for table, id in erased.items()
-            )
+        status = copy.stat()
+        copy_made_at, highest = _highest_ids(copy, status.st_mtime_ns, status.st_size)
+    except FileNotFoundError:
+        return False
     except (apsw.NotADBError, apsw.SQLError):  # none of ours
         return False
     except apsw.Error:  # damaged, or it cannot be looked into now
         return True
+    return copy_made_at == made_at and any(highest.get(table, 0) >= id for table, id in erased.items())
+
+
+@lru_cache(maxsize=512)
+def _highest_ids(copy: Path, _written: int, _size: int) -> tuple[str, dict[str, int]]:
+    """Return when the database of a copy was made, and the highest id that each table ever had. A copy is opened once
+    as long as it stays the same: many things may be purged one after the other."""
+    with closing(pragmas.connected(copy, apsw.SQLITE_OPEN_READONLY)) as connection:
+        rows = connection.execute("SELECT name, seq FROM sqlite_sequence")
+        return migrate.made_at(connection), {str(name): int(str(seq)) for name, seq in rows}
 
 
 def _rows(connection: apsw.Connection) -> Iterator[tuple[str, int, object]]:
