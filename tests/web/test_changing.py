@@ -139,7 +139,7 @@ def test_tags_may_stand_between_chinese_commas_and_only_memories_get_them(own: V
         page.evaluate(f"document.querySelector('.pick [value=m{id}]').value = 's1'")
         page.check(".pick [value=s1]")
         expect(page.locator(".selected [value=tag]")).not_to_be_visible()
-        expect(page.locator(".selected .unfit")).to_have_text("只有记忆有标签和所属项目。")
+        expect(page.locator(".selected .unfit")).to_have_text("只有记忆可以改标签和项目。")
 
 
 def test_the_bar_is_three_keys_behind_a_box_and_asks_for_the_field_that_it_needs(own: View) -> None:
