@@ -94,13 +94,17 @@ def now() -> str:
 
 
 def _unjudged(settings: HookSettings, folder: Path, error: Exception) -> Ruling:
-    """Return what is asked before an act that could not be judged; nothing where no rule of its project stops any."""
+    """Return what is asked before an act that could not be judged.
+
+    Nothing where no rule of its project stops any, or where PostgreSQL cannot be reached: its outage, or a laptop on a
+    train, must not stop the work of all.
+    """
     try:
         stops = _stops(settings, folder)
     except NotMade:
         return Ruling()
     except MemoryServerError as unreadable:
-        stops, error = True, unreadable
+        stops, error = isinstance(settings.db, Path), unreadable
     return Ruling(Effect.ASK, UNJUDGED.format(error)) if stops else Ruling()
 
 

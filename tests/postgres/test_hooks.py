@@ -53,10 +53,7 @@ def test_a_rule_holds_where_no_engine_runs(user_folders: dict[str, str], tmp_pat
 @pytest.mark.parametrize(
     "address", ["postgresql://nobody@127.0.0.1:1/none", "postgresql:///none?host=/nowhere"]
 )
-def test_a_server_that_cannot_be_reached_asks_and_names_what_says_why(
+def test_a_server_that_cannot_be_reached_keeps_nobody_from_working(
     user_folders: dict[str, str], tmp_path: Path, address: str
 ) -> None:
-    answer = json.loads(printed(address, user_folders, tmp_path))["hookSpecificOutput"]
-    assert answer["permissionDecision"] == "ask"
-    assert "cannot be reached" in answer["permissionDecisionReason"]
-    assert "`memory-server doctor` says what is wrong." in answer["permissionDecisionReason"]
+    assert printed(address, user_folders, tmp_path) == ""
