@@ -9,12 +9,16 @@ import click
 from memory_server.cli import output, progress
 from memory_server.cli.done import RescueAnswer
 from memory_server.cli.program import verb
+from memory_server.cli.terminal import is_chinese, translated
 from memory_server.errors import Conflict, Invalid
 from memory_server.settings import Settings
 from memory_server.stores import clock
 
 PREFIX = {"memories": "m", "turns": "t", "short_term_memories": "s"}
 """What stands before the ids of a kind, as `show` takes them."""
+
+KINDS = ("memories", "facts", "turns", "short_term_memories", "long_term_memories", "edges")
+"""Tables whose rows are counted one by one; the others hold what belongs to these."""
 
 
 @verb(
@@ -40,11 +44,15 @@ def rescue_command(settings: Settings, file: Path, new: Path | None) -> None:  #
     if output.answered(RescueAnswer(str(target), done.rows, done.lost, done.left_out)):
         return
     output.say(f"{target}: {output.counted(sum(done.rows.values()), 'row')} rescued, checked")
+    if kinds := [
+        f"{translated(_named(table))} {done.rows[table]:,}" for table in KINDS if done.rows.get(table)
+    ]:
+        output.say_text(("、" if is_chinese() else ", ").join(kinds), indent=2)
     for rows in (rows for rows in done.lost if rows.ids):
         ids = f"{_named(rows.table)} {', '.join(_ranges(rows.table, rows.ids))}"
-        output.say(f"lost: {ids}" if rows.certain else f"lost, if there were such: {ids}")
+        output.say(f"lost: {ids}" if rows.certain else f"perhaps lost: {ids}")
     if in_doubt := [_named(rows.table) for rows in done.lost if not rows.ids]:
-        output.say(f"lost, if there were such: rows of {', '.join(in_doubt)}")
+        output.say(f"perhaps lost: rows of {', '.join(in_doubt)}")
     for table, number in done.left_out.items():
         output.say(f"left out, because what they belong to is lost: {number:,} {_named(table)}")
     if not done.lost:
