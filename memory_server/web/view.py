@@ -41,7 +41,9 @@ SHOWN_DIFFERENCES = 2_000
 
 _PIECES = re.compile(r"[a-zA-Z0-9_]+|\s+|.", re.DOTALL)
 _ADDRESS = re.compile(r'\b((?:href|src|action|hx-get)=")(?=/|\{\{)')
-_ONE = re.compile(r"(?<![\d.,+-])1 (texts|tokens|sessions|memories|edges|versions|items|questions|days)\b")
+_ONE = re.compile(
+    r"(?<![\d.,+-])1 ((?:earlier )?texts|tokens|sessions|memories|edges|versions|items|questions|days)\b"
+)
 _CODES = re.compile(r"(zh|en)\b[^,;]*(?:;\s*q=([01](?:\.\d{0,3})?))?", re.IGNORECASE | re.ASCII)
 
 
@@ -202,7 +204,7 @@ def translated(text: str, language: str) -> str:
 
 def counted(text: str) -> str:
     """Return an English text with the singular behind a 1, such as `1 text` for `1 texts`."""
-    return _ONE.sub(lambda match: "1 " + match[1].removesuffix("s").replace("ie", "y"), text)
+    return _ONE.sub(lambda match: "1 " + re.sub("ie$", "y", match[1].removesuffix("s")), text)
 
 
 def heading(label: str, number: int) -> str:

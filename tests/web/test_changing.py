@@ -42,7 +42,8 @@ def test_forgetting_says_what_it_takes_and_is_undone(own: View) -> None:
     (id,) = stored(own, ORCHID)
     with own.page(f"/memory/{id}", language="zh-CN") as page:
         page.click("summary:text('删除')")
-        assert "0 条关联" in page.locator(".tool.danger ul").inner_text()
+        taken = page.locator(".tool.danger li").all_inner_texts()
+        assert taken == ["它的内容", "它在搜索中的位置"], taken
         page.click("button.danger")
         page.wait_for_selector("[role=status]")
         assert page.locator(".hit:has-text('兰花')").count() == 0

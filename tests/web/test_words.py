@@ -22,6 +22,7 @@ def test_no_text_of_a_template_stands_there_in_one_language_only(path: Path) -> 
 
 def test_a_1_has_the_singular() -> None:
     assert counted("1 texts, 1 memories, 11 edges and 21 days") == "1 text, 1 memory, 11 edges and 21 days"
+    assert counted("its text and 1 earlier texts") == "its text and 1 earlier text"
     assert counted("-1 days, 2.1 tokens, 1 dogs") == "-1 days, 2.1 tokens, 1 dogs"
     assert heading("questions without an answer", 1) == "question without an answer"
     assert heading("questions without an answer", 2) == "questions without an answer"
