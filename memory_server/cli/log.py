@@ -93,7 +93,8 @@ def _line_of(services: "Services", event: Handle, by: Caller) -> str:
     changes = services.changes.select(ChangeFilter(kind=event.kind, item=event.id), 1, by).changes
     if not changes:
         raise NotFound(f"There is no {event.kind.value} {event}.", Mend.LIST_CHANGES)
-    return _text(changes[0])
+    (change,) = changes
+    return _text(change) + (filled(UNDONE) if _was_undone(change) else "")
 
 
 def _was_undone(change: Change) -> bool:

@@ -125,12 +125,11 @@ async def test_cursor_takes_silence_for_a_no_so_it_is_told(server: Servers, flag
     )  # it runs Claude Code's hooks too
 
 
-async def test_where_no_engine_runs_a_client_that_cannot_ask_is_told_to(server: Servers) -> None:
+async def test_where_no_engine_runs_a_rule_holds_all_the_same(server: Servers) -> None:
     async with server("--engine", "off") as client:
         await call(client, "memory_stats")
         put(server, Effect.DENY, TRIGGER)
-        decisions = [
-            decided(printed(server, *case, "--engine", "off"))[0] for case in (PASSING[0], PASSING[1])
-        ]
-        assert decisions == ["ask", "deny"]
-        assert decided(printed(server, *PASSING[3], "--engine", "off"))[0] == "deny"
+        held = [decided(printed(server, *case, "--engine", "off"))[0] for case in (HELD[0], HELD[1], HELD[4])]
+        assert held == ["deny"] * 3
+        assert decided(printed(server, *PASSING[0], "--engine", "off"))[0] == "allow"
+        assert printed(server, *PASSING[3], "--engine", "off") == ""

@@ -641,7 +641,7 @@ async def test_doctor_tells_which_clients_are_connected_and_mends_those_whose_pr
     doctor = ("doctor", "--embedder", "hashing")
     said = run(hooks, home, *doctor)
     assert "Claude Code: connected, 8 hooks; Claude Desktop: not connected; Codex: not connected;" in said
-    assert "opencode: connected, 1 hooks" in said
+    assert "opencode: connected, 1 hook" in said
     for path in (home / ".claude.json", home / ".claude/settings.json"):
         path.write_text(path.read_text().replace(sys.executable, "/gone/memory-server"))
     before = content(home)

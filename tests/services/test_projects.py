@@ -431,7 +431,7 @@ def test_a_long_term_memory_is_looked_for_in_the_project_and_then_among_those_of
     for prompt in ("the project's", "the user's"):
         assert world.long_term.context("both", None, caller)[0].prompt == prompt
         world.long_term.delete("both", None, False, caller)
-    with pytest.raises(NotFound, match="in the conversation `project:app`"):
+    with pytest.raises(NotFound, match="in the project `app`"):
         world.long_term.context("both", None, caller)[0]
     assert world.long_term.restore("both", None, caller).prompt == "the project's"
     assert world.long_term.restore("both", "default", caller).prompt == "the user's"
