@@ -86,7 +86,7 @@ def export_command(
 
 def _named(counts: Mapping[str, int]) -> str:
     words = (f"{translated(KINDS[kind])} {counts[kind]:,}" for kind in KINDS if kind in counts)
-    return ("、" if terminal.is_chinese() else ", ").join(words) or translated(EMPTY)
+    return terminal.listed(words) or translated(EMPTY)
 
 
 def _write_lines(file: Path | None, exported: Export, report: progress.Report, force: bool) -> Counter[str]:

@@ -15,16 +15,13 @@ from memory_server.cli.show import did
 from memory_server.cli.terminal import filled, is_chinese, translated
 from memory_server.domain import trust
 from memory_server.domain.caller import Caller
-from memory_server.domain.change import Change, ChangeFilter, Kind
+from memory_server.domain.change import UNDONE, Change, ChangeFilter, Kind
 from memory_server.domain.handles import Handle
 from memory_server.errors import Mend, NotFound
 from memory_server.settings import Settings
 
 if TYPE_CHECKING:
     from memory_server.app import Services
-
-UNDONE = " (undone)"
-"""The end of the text of an import, or of a forgetting, that was undone."""
 
 COLUMNS: Columns[Change] = (
     Column("undo", lambda change: change.id or "", "yellow"),

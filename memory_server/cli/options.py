@@ -124,11 +124,9 @@ class Share(click.ParamType[float]):
             share = float(str(value))
         except ValueError:
             share = -1
-        return (
-            share
-            if 0 <= share <= 1
-            else self.fail(f"{str(value)!r} is not a number from 0 to 1.", param, ctx)
-        )
+        if 0 <= share <= 1:
+            return share
+        return self.fail(f"{str(value)!r} is not a number from 0 to 1.", param, ctx)
 
 
 def completed(what: str) -> Callable[[click.Context, click.Parameter, str], list[Any]]:

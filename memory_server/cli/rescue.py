@@ -9,7 +9,7 @@ import click
 from memory_server.cli import output, progress
 from memory_server.cli.done import RescueAnswer
 from memory_server.cli.program import verb
-from memory_server.cli.terminal import is_chinese, translated
+from memory_server.cli.terminal import listed, translated
 from memory_server.errors import Conflict, Invalid
 from memory_server.settings import Settings
 from memory_server.stores import clock
@@ -47,7 +47,7 @@ def rescue_command(settings: Settings, file: Path, new: Path | None) -> None:  #
     if kinds := [
         f"{translated(_named(table))} {done.rows[table]:,}" for table in KINDS if done.rows.get(table)
     ]:
-        output.say_text(("、" if is_chinese() else ", ").join(kinds), indent=2)
+        output.say_text(listed(kinds), indent=2)
     for rows in (rows for rows in done.lost if rows.ids):
         ids = f"{_named(rows.table)} {', '.join(_ranges(rows.table, rows.ids))}"
         output.say(f"lost: {ids}" if rows.certain else f"perhaps lost: {ids}")

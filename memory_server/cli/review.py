@@ -59,8 +59,8 @@ OF_GROUND: Columns[ChangedGround] = (
 @click.argument("ids", nargs=-1, type=HandleType(), metavar="[ID]...")
 @click.option("--from", "origin", metavar="ORIGIN", help="All of one origin, such as 'web evil.example'.")
 def review_command(settings: Settings, action: str, ids: tuple[Handle, ...], origin: str | None) -> None:
-    """List the memories that wait for you to confirm or drop them. They are what a page or another server said, and
-    those whose files have changed.
+    """List the memories that wait for you to confirm or drop them. A page or another server said them, or
+    their files have changed.
 
     ACTION is list, confirm (it holds), drop, or take: put the value that a file has now into the memory. Briefings and
     hooks leave out what a page or another server said until a person confirms it, on a terminal or on the pages of

@@ -19,7 +19,7 @@ from memory_server.cli.answers import (
 from memory_server.cli.handles import HandleType, knowing_deleted
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import verb
-from memory_server.cli.terminal import bracketed, colon, filled, is_chinese, translated
+from memory_server.cli.terminal import bracketed, colon, filled, is_chinese, listed, translated
 from memory_server.domain.caller import Caller, Person
 from memory_server.domain.change import Change, ChangeFilter, Kind
 from memory_server.domain.fact import FactChange
@@ -226,8 +226,8 @@ def _version(change: FactChange) -> str:
 
 def did(change: Change) -> str:
     """Word what a change did: of an edit which fields it changed."""
-    action, fields = translated(change.action), list(map(translated, change.fields))
-    return action + "、".join(fields) if is_chinese() else f"{action} {', '.join(fields)}".rstrip()
+    blank = "" if is_chinese() else " "
+    return f"{translated(change.action)}{blank}{listed(map(translated, change.fields))}".rstrip()
 
 
 def _step(change: Change) -> str:

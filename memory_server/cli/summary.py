@@ -3,7 +3,7 @@
 from memory_server.cli import output
 from memory_server.cli.done import ImportAnswer, ImportedPath, RefusedItem
 from memory_server.cli.refusals import refused
-from memory_server.cli.terminal import bracketed, colon, filled, is_chinese, translated
+from memory_server.cli.terminal import bracketed, colon, filled, is_chinese, listed, translated
 from memory_server.language.text import visible
 from memory_server.transfer.counts import KINDS, in_chinese, of_kind
 from memory_server.transfer.importing import Imported
@@ -52,8 +52,8 @@ def told(path: str, form: str, done: Imported, dry_run: bool) -> str:
         lines.append(f"  {translated(f'`memory-server undo i{done.event}` takes it back')}")
     if done.lowered:
         lowered = translated(
-            f"{done.lowered:,} that the file calls yours now marked as imported; "
-            "import it again at a terminal to mark them as yours"
+            f"{done.lowered:,} that the file calls yours became imported; "
+            "import the file again at a terminal to mark them as yours"
         )
         lines.append(f"  {lowered}")
     if done.followed:
@@ -84,7 +84,7 @@ def _filed(done: Imported, dry_run: bool) -> list[str]:
         f"{name or translated('no project')} {number:,}" if len(done.filed) > 1 else name
         for name, number in done.filed.most_common(SHOWN)
     ]
-    return [translated("project") + colon() + ("、" if is_chinese() else ", ").join(names)]
+    return [translated("project") + colon() + listed(names)]
 
 
 def _rule(name: str, state: str) -> str:

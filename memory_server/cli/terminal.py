@@ -3,7 +3,7 @@
 import io
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -117,6 +117,11 @@ def translated(text: str) -> str:
 def colon() -> str:
     """Return the colon before a value."""
     return "：" if is_chinese() else ": "
+
+
+def listed(words: Iterable[str]) -> str:
+    """Return words one after the other, with the comma of lists between them."""
+    return ("、" if is_chinese() else ", ").join(words)
 
 
 def bracketed(text: str) -> str:

@@ -22,6 +22,9 @@ class Kind(StrEnum):
     FORGETTING = "forgetting"
 
 
+UNDONE = " (undone)"
+"""The end of the text of an import, or of a forgetting, that was undone."""
+
 LETTERS = {
     Kind.MEMORY: "m",
     Kind.TURN: "t",

@@ -194,7 +194,8 @@ def _marked(hit: Found, newer: Mapping[str, str], on_page: Collection[str]) -> F
 
 
 def with_newer(chosen: Sequence[Found], hits: Sequence[Found]) -> list[Found]:
-    """The chosen hits, each right behind what probably replaces it, chosen or not, which is as likely then."""
+    """Return the chosen hits. What probably replaces one stands right before it, chosen or not, and counts as at least
+    as likely."""
     by_ref = {hit.ref: hit for hit in (*hits, *chosen)}
     newer = {old: hit.ref for hit in reversed(hits) for old in hit.replaces if old in by_ref}
     order = ranking.with_newer([hit.ref for hit in chosen], newer, newer)

@@ -171,11 +171,13 @@ class CaptureService:
             first = dict[str, int]()
             for captured, kind in KINDS.items():
                 ids = [capture.id for capture in captures if capture.kind is captured]
-                first |= {deleting.TABLES[kind]: min(ids)} if ids else {}
+                if ids:
+                    first[deleting.TABLES[kind]] = min(ids)
                 tx.trash.put(kind, ids, caller)
                 tx.trash.erase([trashed.id for id in ids for trashed in tx.trash.select(kind, item_id=id)])
             questions = tx.open_questions.delete(session=session)
-            first |= {"open_questions": 1} if questions else {}
+            if questions:
+                first["open_questions"] = 1
             for fact in written:
                 tx.facts.delete(fact, caller)
                 step = tx.fact_history.first(fact.home, fact.key)

@@ -65,9 +65,11 @@ class CorrectingService:
             last = tx.hook_captures.last(Captured.SHORT_TERM, session)
             turn = (last.text or "") if last else ""
             shown = _shown(tx, session, caller)
-            sharing = _sharing(tx, prompt, caller)
             if statements and (denied := _denied(tx, statements, turn, shown, caller)):
                 return denied
+            if not new_clauses:
+                return None
+            sharing = _sharing(tx, prompt, caller)
             things = _things(tx, shown[0] | sharing[0], shown[1] | sharing[1])
             return _in_passing(new_clauses, prompt, things)
 

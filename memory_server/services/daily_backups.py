@@ -65,12 +65,12 @@ class DailyBackups:
 
     def report(self) -> str:
         """Return how many there are, those of a person too, of when the last one is, and where."""
-        number, newest = len(backups_of(self.path)), self._newest()
-        parts = ["none of the daily ones yet"] if not backups.dailies(self.path) else []
+        folder, newest = backups.folder(self.path), self._newest()
         if newest is None:
-            return f"none yet in {backups.folder(self.path)}"
+            return f"none yet in {folder}"
         written = datetime.fromtimestamp(newest, UTC).astimezone()
-        return "; ".join([f"{number} in {backups.folder(self.path)}, the last of {written:%Y-%m-%d}", *parts])
+        line = f"{len(backups_of(self.path))} in {folder}, the last of {written:%Y-%m-%d}"
+        return line if backups.dailies(self.path) else "; ".join([line, "none of the daily ones yet"])
 
     def problem(self) -> str | None:
         """Say how long there was no backup, if that is too long; None where there is one, or nothing new to keep."""

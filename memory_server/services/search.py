@@ -45,7 +45,7 @@ RESTATED = 0.85
 NOT_LIKELY = "No memory is likely to answer this."
 
 HALF = 0.495
-"""Probability from which on a hit, shown as .50, is likely for who reads the figure, whatever is told of all hits."""
+"""Least probability that is shown as .50: who reads that figure takes the hit for likely."""
 
 Vectors = Mapping[int, NDArray[np.float32]]
 """The vectors of memories by their ids."""

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from memory_server.domain.change import Change, ChangeAction, Kind
+from memory_server.domain.change import UNDONE, Change, ChangeAction, Kind
 from memory_server.language import catalogue
 from memory_server.language.catalogue import word
 from memory_server.transfer.taking.run import Outcome
@@ -42,7 +42,6 @@ CHANGING = (Outcome.ADDED, Outcome.UPDATED, Outcome.ENDED, Outcome.DUPLICATE)
 """The fates of what an event undoes."""
 
 
-_UNDONE = " (undone)"
 _KINDS, _FATES = "|".join(KINDS.values()), "|".join(WORDS.values())
 _AND = re.compile(rf"(?:(; )(?=(?:{_KINDS}): )|, (?=(?:{_FATES}) \d))")
 _KIND = re.compile(rf"(: |(?<![^\s；]))({_KINDS}): (?=(?:{_FATES}) \d)")
@@ -70,7 +69,7 @@ def in_chinese(line: str) -> str:
     line = _AND.sub(lambda match: "；" if match[1] else "、", line)
     line = _KIND.sub(lambda match: f"{'：' if match[1] else ''}{word(match[2])}：", line)
     line = _FATE.sub(lambda match: word(match[1]), line)
-    return line.removesuffix(_UNDONE) + word(_UNDONE) if line.endswith(_UNDONE) else line
+    return line.removesuffix(UNDONE) + word(UNDONE) if line.endswith(UNDONE) else line
 
 
 def change_in_chinese(change: Change) -> str:

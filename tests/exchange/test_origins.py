@@ -81,7 +81,7 @@ def test_a_program_that_merges_raises_nothing(tmp_path: Path, source: Path, run:
     there, here = tmp_path / "source.db", tmp_path / "here.db"
     run(here, "add", "Something else")
     printed = run(here, "merge", there).out
-    assert "4 that the file calls yours now marked as imported" in printed
+    assert "4 that the file calls yours became imported" in printed
     assert {text: origin for text, origin in origins(run, here).items() if text in LOWERED} == LOWERED
     typed(here, "merge", there)
     assert {text: origin for text, origin in origins(run, here).items() if text in ORIGINS} == ORIGINS

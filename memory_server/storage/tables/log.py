@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from memory_server.domain.change import Change, ChangeFilter, ChangeId
+from memory_server.domain.change import UNDONE, Change, ChangeFilter, ChangeId
 from memory_server.domain.event import JOINED, RENAMED
 from memory_server.storage.history import SHOWN, change_of
 from memory_server.storage.statements import Statements
@@ -86,7 +86,7 @@ _EVENTS: Final = f"""
             EXISTS (SELECT 1 FROM event_steps AS s WHERE s.event_id = e.id) AS undoable,
             source || CASE path WHEN '' THEN '' ELSE ' ' || path END
                 || CASE counts WHEN '' THEN '' ELSE ': ' || counts END
-                || CASE WHEN undone_at IS NULL THEN '' ELSE ' (undone)' END AS text
+                || CASE WHEN undone_at IS NULL THEN '' ELSE '{UNDONE}' END AS text
         FROM events AS e
     ) AS happened
 """

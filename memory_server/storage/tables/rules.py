@@ -70,13 +70,6 @@ class Rules:
         )
         return row is not None
 
-    def are_confirmed(self) -> bool:
-        """Return True if a rule stands that a person has confirmed, and that does more than say."""
-        row = self.tx.row(
-            "SELECT 1 FROM rules WHERE confirmed_at IS NOT NULL AND NOT off AND effect <> 'say' LIMIT 1"
-        )
-        return row is not None
-
     def counts(self) -> dict[LongTermId, RuleCounts]:
         """Return what each rule did."""
         rows = self.tx.rows(
